@@ -79,16 +79,16 @@ export type {
   WorkerView,
 } from "./replies.ts";
 
-/** The caller. A daemon knows the caller of each connection; a program that embeds the runtime may name somebody. */
+/** The caller of a request: a daemon finds it out; a program that embeds the runtime may name itself in `by`. */
 export interface CallerOptions {
   readonly caller?: Caller | undefined;
   readonly by?: string | undefined;
 }
 
 export interface AnswerOptions extends CallerOptions {
-  /** Only if it is this one. */
+  /** Answer only this question. INVALID_STATE if it is no longer asked. */
   readonly question_id?: string | undefined;
-  /** For an agent whose request is denied: why. */
+  /** The reason for a denial, which the agent is told. */
   readonly message?: string | undefined;
 }
 
@@ -103,25 +103,25 @@ export interface KillOptions extends CallerOptions {
 }
 
 export interface UsageAsked {
-  /** Only these workers, and all below these supervisors; empty is all there ever were. */
+  /** These workers, and all below these supervisors. Empty: every worker there ever was. */
   readonly ids: readonly string[];
   /** `day`, `kind`, `model`, `worker` or `label:KEY`. */
   readonly by: string;
-  /** Only turns that were completed within this time. */
+  /** Only turns completed within the last `since_ms` milliseconds. */
   readonly since_ms?: number | undefined;
-  /** And of all that their agents have spawned, and those. */
+  /** Also count everything that their agents spawned, at any depth. */
   readonly subtree: boolean;
 }
 
 export interface ResumeRequest {
-  /** An interactive one may wait for its first message instead. */
+  /** An interactive worker needs none: it can wait for its first message. */
   readonly prompt?: string | undefined;
-  /** Branch the session: the old one stays as it is. */
+  /** Branch the session. The old one stays unchanged. */
   readonly fork?: boolean | undefined;
-  /** Instead of the worker's own, which a fork does not take over. */
+  /** A new name. Default: the worker's own, but none for a fork. */
   readonly name?: string | undefined;
   readonly interactive?: boolean | undefined;
-  /** The worker whose agent asks. */
+  /** The worker whose agent makes the request. */
   readonly parent?: string | undefined;
   readonly dry_run?: boolean | undefined;
   readonly idempotency_key?: string | undefined;
@@ -129,36 +129,36 @@ export interface ResumeRequest {
 }
 
 export interface WatchQuery {
-  /** Records after this seq or cursor; undefined starts at the live tail's head. */
+  /** Start after this seq or cursor. Undefined: start at the end of the log. */
   readonly from?: StartCursor;
   readonly since_ms?: number;
-  /** Only, from what is in the log already, the newest N records that pass the filter. */
+  /** Of the records that are in the log already, only the newest `tail` ones that pass the filter. */
   readonly tail?: number;
-  /** End after this seq, whether the workers have ended or not. */
+  /** End after this seq, even if the workers have not ended. */
   readonly until?: number;
   readonly ids?: readonly string[];
-  /** Only records of these streams, and of those workers. */
+  /** Only records of these streams and of the workers in `ids`. */
   readonly streams?: readonly string[];
   readonly filter?: RecordFilter;
-  /** False: end once the workers named have ended and all is read. True: go on for ever. */
+  /** False: end once the named workers have ended and everything is read. True: never end. */
   readonly follow: boolean;
 }
 
-/** A page of at most `limit` entries; `cursor` is the one that the page before has answered. */
+/** A page of at most `limit` entries. `cursor` is that of the page before. */
 export interface PageRequest {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
 
-/** A message for a mailbox, and its sender. */
+/** A message for a mailbox. */
 export interface MailToSend extends CallerOptions {
-  /** A worker, or `user`; a reply goes to whom asked. */
+  /** A worker, or `user`. Not used by a reply, which goes to the sender of the question. */
   readonly to?: string | undefined;
   /** Default: `cmd`. */
   readonly type?: MailType | undefined;
   /** A JSON value of at most MAILBOX_PAYLOAD_MAX_BYTES. */
   readonly payload: JsonValue;
-  /** The digest of an artifact, for what is larger. */
+  /** The digest of an artifact, for larger content. */
   readonly artifact?: string | undefined;
   /** The id of the message that a reply answers. */
   readonly correlation_id?: string | undefined;
@@ -167,11 +167,11 @@ export interface MailToSend extends CallerOptions {
   readonly idempotency_key?: string | undefined;
 }
 
-/** Messages that agents and people poll: at least once, under leases. Without an id the caller's own mailbox is meant; a worker may read no other. */
+/** Messages that agents and people poll, at least once, under leases. Default mailbox: the caller's. A worker reads no other. */
 export interface MailboxApi {
-  /** Answers once it is durable. Fails with QUEUE_FULL where the mailbox is full, INVALID_STATE where its worker has ended. */
+  /** Returns once it is durable. Fails with QUEUE_FULL if the mailbox is full, with INVALID_STATE if its worker has ended. */
   send(message: MailToSend): Effect.Effect<MailSentReply, HoldfastError>;
-  /** The messages that are due, oldest first; with `wait_ms` as soon as there is one. */
+  /** Leases the messages that are due, oldest first. With `wait_ms` it waits that long for the first one. */
   poll(
     options?: {
       readonly id?: string | undefined;
@@ -180,24 +180,24 @@ export interface MailboxApi {
       readonly wait_ms?: number | undefined;
     } & CallerOptions,
   ): Effect.Effect<MailPollReply, HoldfastError>;
-  /** It is done. `reply` goes to the sender in the same transaction. Fails with LEASE_LOST where the token is worth nothing any more, as the next two do. */
+  /** Ends a message; `reply` goes to its sender in the same transaction. LEASE_LOST after the lease, as for `nack`, `extend`. */
   ack(
     token: number,
     options?: {
       readonly reply?: { readonly payload: JsonValue; readonly artifact?: string | undefined } | undefined;
     } & CallerOptions,
   ): Effect.Effect<MailAckReply, HoldfastError>;
-  /** Gives it back: it is delivered again after the delay. */
+  /** Gives a message back. It is delivered again after the delay. */
   nack(
     token: number,
     options?: { readonly delay_ms?: number | undefined; readonly note?: string | undefined } & CallerOptions,
   ): Effect.Effect<MailLeaseReply, HoldfastError>;
-  /** The lease is this long from now on. */
+  /** Extends the lease to `lease_ms` from now. */
   extend(
     token: number,
     options?: { readonly lease_ms?: number | undefined } & CallerOptions,
   ): Effect.Effect<MailLeaseReply, HoldfastError>;
-  /** All messages but the dead letters, or those; with the cursor of an answer, those after them. */
+  /** Lists all messages except dead letters; with `dead`, only dead letters. */
   list(
     options?: {
       readonly id?: string | undefined;
@@ -205,114 +205,116 @@ export interface MailboxApi {
     } & Partial<PageRequest> &
       CallerOptions,
   ): Effect.Effect<MailListReply, HoldfastError>;
-  /** By its id, or a unique prefix of it. */
+  /** Shows a message by its id or a unique prefix of it. */
   show(id: string, options?: CallerOptions): Effect.Effect<MailView, HoldfastError>;
-  /** A dead letter is delivered as if it were new. */
+  /** Delivers a dead letter again as if it were new. */
   resend(id: string, options?: CallerOptions): Effect.Effect<MailChangedReply, HoldfastError>;
-  /** Takes a message out of its mailbox, dead or not. */
+  /** Removes a message from its mailbox, dead or not. */
   drop(id: string, options?: CallerOptions): Effect.Effect<MailChangedReply, HoldfastError>;
 }
 
-/** Workers that are never restarted, in the words of protocol-v1.txt (Jobs). Every call takes any worker; `list` shows jobs alone. */
+/** Workers that are never restarted (protocol-v1.txt, Jobs). Every call takes any worker; `list` shows jobs alone. */
 export interface JobsApi {
-  /** A spawn. A repeat with the same key answers the first job, with the effect `noop`. */
+  /** Spawns a worker that is never restarted. A repeat with the same key returns the first job, with the effect `noop`. */
   submit(
     spec: Omit<WorkerSpecInput, "restart">,
     options?: { readonly idempotency_key?: string | undefined; readonly caller?: Caller | undefined },
   ): Effect.Effect<SubmittedJob, HoldfastError>;
-  /** In the order of their submission, ended ones too; with `states`, those in one of them. */
+  /** Jobs in the order of submission, ended ones included; with `states`, only jobs in one of them. */
   list(
     page: PageRequest & { readonly states?: readonly JobState[] | undefined },
   ): Effect.Effect<JobsReply, HoldfastError>;
   info(id: string): Effect.Effect<JobView, HoldfastError>;
-  /** The steps after a seq, to the end of the job, which the last one tells; with `follow` false only those on record now. */
+  /** The steps after a seq, to the end of the job, which is the last one. `follow` false: only the steps on record now. */
   tail(
     id: string,
     options: { readonly from: number; readonly follow: boolean },
   ): Stream.Stream<JobStep, HoldfastError>;
-  /** Fails with TIMEOUT when its own time is up. */
+  /** Waits for the ends of jobs. Fails with TIMEOUT after `timeoutMs`. */
   wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly JobView[], HoldfastError>;
-  /** The final answer, as `output` gives it. */
+  /** The final answer of a job, as `output` returns it. */
   result(
     id: string,
     options?: { readonly max_bytes?: number | undefined },
   ): Effect.Effect<JobResult, HoldfastError>;
-  /** A kill, which is `noop` for a job that has ended. */
+  /** Kills jobs; `noop` for a job that has ended. */
   cancel(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;
 }
 
 export interface RuntimeApi {
   readonly blackboard: BlackboardApi;
   readonly mailbox: MailboxApi;
-  /** The epoch of the log's history: a cursor is a seq of it. */
+  /** The epoch of the log's history, to which each cursor belongs. */
   readonly epoch: string;
-  /** Done once each run that ended before this runtime was opened has its end on record. */
+  /** Resolves once each run that ended before this runtime was opened has its end on record. */
   readonly settled: Effect.Effect<void>;
-  /** Whose process is at the other end of a connection. */
+  /** Tells whose process is at the other end of a connection. */
   identify(peer: Peer): Caller;
-  /** Whose process that is which was looked at before. */
+  /** As `identify`, from the ancestors of a process that were read before. */
   identifyIn(lineage: readonly RelatedProcess[]): Caller;
-  /** For a caller that starts something other than a worker. */
+  /** Permits a caller to start something other than a worker. Returns the `by` for records. */
   permitStart(caller: Caller): Effect.Effect<string, HoldfastError>;
-  /** For what concerns all and is done elsewhere; `what` is an infinitive. */
+  /** Permits a caller to do something that concerns all workers. `what` is an infinitive. Returns the `by` for records. */
   permitAll(caller: Caller, what: string): Effect.Effect<string, HoldfastError>;
   spawn(
     spec: WorkerSpecInput,
     options?: {
       readonly dry_run?: boolean;
       readonly idempotency_key?: string | undefined;
-      /** A worker is the parent of what it asks for, whatever the spec says. */
+      /** A worker as the caller becomes the parent, whatever the spec says. */
       readonly caller?: Caller | undefined;
     },
   ): Effect.Effect<SpawnReply, HoldfastError>;
   /**
-   * A new worker with the spec of this one, in its last session, or in a branch of it. Fails with UNSUPPORTED_CAPABILITY where its
-   * kind cannot, SESSION_NOT_FOUND where it has told no session, SESSION_IN_USE where a living worker goes on in it.
+   * Spawns a worker with this one's spec, in its last session or a branch of it. UNSUPPORTED_CAPABILITY if its kind cannot do that,
+   * SESSION_NOT_FOUND if it has no session, SESSION_IN_USE if a living worker uses it.
    */
   resume(ref: string, options: ResumeRequest): Effect.Effect<SpawnReply, HoldfastError>;
-  /** Bring a tree in line with its file, or say what that would change. Answers once it is on record; `tree` shows how it goes on. */
+  /**
+   * Brings a tree in line with its file. Returns once that is on record; `tree` shows its progress. `dry_run`: tells the changes.
+   */
   applyTree(
     spec: TreeSpec,
     options?: { readonly dry_run?: boolean } & CallerOptions,
   ): Effect.Effect<AppliedReply, HoldfastError>;
-  /** Stop a tree in order and forget it. With `file`, only if that file owns it. */
+  /** Stops a tree in order and removes it. With `file`, only if that file owns it. */
   downTree(
     name: string,
     options?: { readonly file?: string } & CallerOptions,
   ): Effect.Effect<AppliedReply, HoldfastError>;
-  /** Resolves when every worker named has ended and its processes are gone. */
+  /** Kills workers. Resolves when each named worker has ended and its processes are gone. */
   kill(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;
-  /** A new incarnation, also of what has ended or was tombstoned. */
+  /** Starts a new incarnation, even of a worker that has ended or was killed. */
   restart(
     ids: readonly string[],
     options?: CallerOptions,
   ): Effect.Effect<readonly PerWorker[], HoldfastError>;
   /**
-   * Its processes stand still until `unpause`, a stop, or the end of this incarnation, and no clock of it counts; a supervisor:
-   * all that run below it now. Fails with INVALID_STATE where no agent runs. `noop`: it is paused already.
+   * Stops a worker's processes until `unpause`, a stop, or the end of this incarnation. None of its clocks count meanwhile. For a
+   * supervisor: every running worker below it. Fails with INVALID_STATE if no agent runs. `noop`: it is paused already.
    */
   pause(
     ids: readonly string[],
     options?: { readonly reason?: string | undefined } & CallerOptions,
   ): Effect.Effect<readonly PerWorker[], HoldfastError>;
-  /** Whatever it was paused for. `noop` where it was not. */
+  /** Lifts every pause of a worker. `noop`: it was not paused. */
   unpause(
     ids: readonly string[],
     options?: CallerOptions,
   ): Effect.Effect<readonly PerWorker[], HoldfastError>;
   readonly jobs: JobsApi;
-  /** The holds that a person can answer, oldest first, or all that are open; with the cursor of an answer, those after them. `id`: of one worker, or the path of a supervisor. */
+  /** Holds that a person can answer, oldest first; with `all`, every open hold. `id`: of one worker, or a supervisor's path. */
   inbox(
     page: PageRequest & { readonly id?: string | undefined; readonly all?: boolean | undefined },
   ): Effect.Effect<InboxReply, HoldfastError>;
   /**
-   * Answers a hold, by its id in the inbox, the id of a request for permission, a worker, or the path of a supervisor whose budget is
-   * spent. Fails with INVALID_STATE where nothing asks, or the hold does not take this answer.
+   * Answers a hold. `id`: its id in the inbox, a request for permission, a worker, or the path of a supervisor whose budget is
+   * spent. Fails with INVALID_STATE if nothing is asked, or if the hold does not take this answer.
    */
   answer(id: string, answer: HoldAnswer, options?: AnswerOptions): Effect.Effect<Answered, HoldfastError>;
   /**
-   * A message for an interactive agent. Answers once it is durable, and delivered where its agent runs; a repeat with the same
-   * key is a noop. `close` ends the input of the agent after this message; it needs no text.
+   * Sends a message to an interactive agent. Returns once it is durable, and delivered if the agent runs. A repeat with the same
+   * key is a `noop`. `close` ends the agent's input after this message and needs no text.
    */
   send(
     id: string,
@@ -320,8 +322,8 @@ export interface RuntimeApi {
     options?: { readonly idempotency_key?: string | undefined; readonly close?: boolean | undefined },
   ): Effect.Effect<MessageReply, HoldfastError>;
   /**
-   * A message, and the turn that answers it. Fails with TIMEOUT when its own time is up; the agent has the question all the same. A worker that is no
-   * conversation is asked by its mailbox, if it polls it: the answer is its reply, and the question expires with the time.
+   * Sends a message and waits for the turn that answers it. TIMEOUT after its time; the agent still has the question. A worker
+   * without a conversation is asked by its mailbox, if it polls it; that question expires with the time.
    */
   ask(
     id: string,
@@ -332,55 +334,52 @@ export interface RuntimeApi {
       readonly caller?: Caller | undefined;
     },
   ): Effect.Effect<AnswerReply, HoldfastError>;
-  /** The newest ones; with the cursor of an answer, those before them. */
+  /** The newest messages; with a cursor, the ones before them. */
   messages(id: string, page: PageRequest): Effect.Effect<MessagesReply, HoldfastError>;
-  /** Requests for permission, oldest first: open requests, or all that ever were; with the cursor of an answer, those after them. `id`: of one worker, or one request. */
+  /** Requests for permission, oldest first: the open ones, or with `all` every one. `id`: only of one worker, or one request. */
   approvals(
     page: PageRequest & { readonly id?: string | undefined; readonly all?: boolean | undefined },
   ): Effect.Effect<ApprovalsReply, HoldfastError>;
-  /** Answers one, by its id, a unique prefix of it, or the worker that asks nothing else. The same answer again is a noop; another one fails with INVALID_STATE. */
+  /** Answers a request by its id, a prefix, or its worker. The same answer again is a `noop`, another one INVALID_STATE. */
   approve(
     ref: string,
     decision: "allow" | "deny",
     options?: { readonly message?: string | undefined } & CallerOptions,
   ): Effect.Effect<ApprovedReply, HoldfastError>;
-  /** Ends the turn that is open and keeps the worker. `noop` where none is; fails where its kind cannot do that. */
+  /** Ends the open turn and keeps the worker. `noop`: no turn is open. Fails if its kind cannot do that. */
   cancel(
     id: string,
     options?: CallerOptions,
   ): Effect.Effect<{ readonly id: string; readonly effect: "updated" | "noop" }, HoldfastError>;
-  /** Accepts an id, a unique prefix of one, or the name of a living worker (else of the newest with it). */
+  /** Finds a worker's id by an id, a unique prefix of one, or the name of a living worker (else of the newest with that name). */
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
   list(
     options?: WorkerFilter & { readonly all?: boolean },
   ): Effect.Effect<readonly WorkerView[], HoldfastError>;
   info(id: string): Effect.Effect<WorkerInfo, HoldfastError>;
   tree(): Effect.Effect<TreeNode, HoldfastError>;
-  /** Tokens, costs, turns, tool calls and time of turns that were completed, of removed and ended workers too. */
+  /** Tokens, costs, turns, tool calls and time of completed turns, including those of removed and ended workers. */
   usage(asked: UsageAsked): Effect.Effect<UsageReply, HoldfastError>;
-  /** The decisions about a worker, or of a supervisor by its path. */
+  /** The decisions about a worker, or about a supervisor by its path. */
   why(ref: string): Effect.Effect<WhyReply, HoldfastError>;
-  /** Hands over pages of records as JSON lines: the log from the cursor, then the live tail; no gap, no repeat. Answers the cursor to go on from. */
+  /** Hands over pages of JSON lines: the log, then the live tail, without gap or repeat. Returns the cursor to go on from. */
   follow(query: WatchQuery, take: TakePage): Effect.Effect<number, HoldfastError>;
   watch(query: WatchQuery): Stream.Stream<LogRecord, HoldfastError>;
-  /** Fails with TIMEOUT when its own time is up. */
+  /** Waits for the ends of workers. Fails with TIMEOUT after `timeoutMs`. */
   wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly WaitReply[], HoldfastError>;
-  /** The final answer: what the agent called so, else all text of its last message; or stdout of the last incarnation (command). At most the first `max_bytes` of it. */
+  /** The final answer: what the agent called so, else its last message; a command's last stdout. At most the first `max_bytes`. */
   output(
     id: string,
     options?: { readonly max_bytes?: number | undefined },
   ): Effect.Effect<OutputReply, HoldfastError>;
-  /**
-   * The changes of the worker's agents in its worktree, with the diff as an artifact. Fails with UNSUPPORTED_CAPABILITY where it
-   * has none: what was there before it began is not known.
-   */
+  /** Changes in the worker's worktree, with the diff as an artifact. UNSUPPORTED_CAPABILITY if it has no worktree. */
   changes(id: string): Effect.Effect<ChangesReply, HoldfastError>;
-  /** Only for workers that have ended; the branch stays. INVALID_STATE, for each, where something would be lost. */
+  /** Removes the worktrees of ended workers; branches stay. INVALID_STATE, per worker, if changes would be lost. */
   removeWorktrees(
     ids: readonly string[],
     options?: CallerOptions,
   ): Effect.Effect<readonly PerWorker[], HoldfastError>;
-  /** A slice of a raw spool, as long as it is kept: of the newest incarnation, or of the one that is named. */
+  /** A slice of a raw spool while it is kept: of the newest incarnation, or of the named one. */
   raw(
     id: string,
     stream: RawStream,
@@ -388,7 +387,7 @@ export interface RuntimeApi {
     maxBytes: number,
     incarnation?: number,
   ): Effect.Effect<RawAnswer, HoldfastError>;
-  /** Adapters of users that are left out. */
+  /** Users' adapters that could not be loaded. */
   readonly refused: readonly RefusedAdapter[];
   capabilities(kind?: string): Effect.Effect<
     readonly {
@@ -396,13 +395,13 @@ export interface RuntimeApi {
       readonly aliases: readonly string[];
       readonly summary: string;
       readonly capabilities: readonly string[];
-      /** Its program, and the variable that names another one; null where argv is the program. */
+      /** The program of the kind, and the variable that replaces it; null if argv names the program. */
       readonly binary: string | null;
       readonly variable: string | null;
       readonly origin: "built_in" | "user";
-      /** The file of a user's adapter. */
+      /** The file of a user's adapter; null for a built-in one. */
       readonly module: string | null;
-      /** Variables of the client that it may need. */
+      /** Variables of the client's environment that the kind may need. */
       readonly variables: readonly string[];
       readonly default_restart: RestartPolicy;
     }[],
@@ -411,7 +410,7 @@ export interface RuntimeApi {
   status(): Effect.Effect<RuntimeStatus, HoldfastError>;
   check(): Effect.Effect<CheckReport, HoldfastError>;
   rebuild(): Effect.Effect<{ readonly records: number }, HoldfastError>;
-  /** Moves output of ended incarnations to archives: what is older than given, and the oldest until the log takes no more than given, or else by the runtime's retention. */
+  /** Moves output of ended runs to archives: all that is too old, then the oldest while the log is too large. */
   gc(options?: {
     readonly older_than_ms?: number | undefined;
     readonly max_bytes?: number | undefined;
@@ -419,8 +418,8 @@ export interface RuntimeApi {
     readonly archive?: boolean;
   }): Effect.Effect<GcReport, HoldfastError>;
   /**
-   * Stop in reverse start order, or leave the agents running for the next daemon to adopt. Fails with AGENTS_RUNNING, and the runtime
-   * goes on, where some of those that were to be stopped still run (`details.running`).
+   * Ends the runtime: stops the agents in reverse start order, or leaves them for the next daemon to adopt. Fails with
+   * AGENTS_RUNNING, and goes on, if agents that were to be stopped still run (`details.running`).
    */
   shutdown(agents: "kill" | "keep", reason: string): Effect.Effect<void, HoldfastError>;
 }

@@ -1,4 +1,4 @@
-/** The blackboard as its users see it: part of `RuntimeApi`. Every answer is durable before it is told. */
+/** The blackboard as its users see it: part of `RuntimeApi`. Every change is durable before the call returns. */
 import type { Effect, Stream } from "effect";
 import type { Caller } from "../protocol/caller.ts";
 import type { StartCursor } from "../protocol/cursor.ts";
@@ -8,7 +8,7 @@ import type { RequestData } from "../protocol/requests.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "./blackboard-replies.ts";
 import type { TakePage } from "./following/follower.ts";
 
-/** The caller, as in `CallerOptions`. */
+/** The caller of a request, as in `CallerOptions`. */
 interface AskedBy {
   readonly caller?: Caller | undefined;
   readonly by?: string | undefined;
@@ -21,25 +21,25 @@ export interface ItemsAsked extends Omit<RequestData<"bb/list">, "cursor"> {
 
 export interface BlackboardWatch {
   readonly ns: string;
-  /** Records after this seq or cursor; undefined begins at the end of the log. */
+  /** Start after this seq or cursor. Undefined: start at the end of the log. */
   readonly from?: StartCursor | undefined;
   readonly since_ms?: number | undefined;
   readonly follow: boolean;
 }
 
 export interface BlackboardApi {
-  /** QUEUE_FULL where the namespace has all the items that it may have, ARTIFACT_NOT_FOUND for a digest that is not there. */
+  /** Adds an item. Fails with QUEUE_FULL if the namespace is full, and with ARTIFACT_NOT_FOUND for an unknown digest. */
   post(item: RequestData<"bb/post"> & AskedBy): Effect.Effect<PostReply, HoldfastError>;
-  /** Oldest first. */
+  /** Items, oldest first. */
   list(asked: ItemsAsked): Effect.Effect<ItemsReply, HoldfastError>;
   /**
-   * ITEM_CLAIMED where somebody else holds it, ITEM_NOT_FOUND where it is gone or none is free. With a token it extends the lease: LEASE_LOST
-   * where that lease is over.
+   * Claims an item under a lease. Fails with ITEM_CLAIMED if somebody else holds it, and with ITEM_NOT_FOUND if it is gone
+   * or none is free. With a token it extends the lease, and fails with LEASE_LOST if that lease is over.
    */
   claim(asked: RequestData<"bb/claim"> & AskedBy): Effect.Effect<ClaimReply, HoldfastError>;
-  /** LEASE_LOST where the token is not that of the lease. */
+  /** Gives a claimed item back, or finishes it. Fails with LEASE_LOST if the token is not that of the lease. */
   release(asked: RequestData<"bb/release"> & AskedBy): Effect.Effect<ReleaseReply, HoldfastError>;
-  /** Records of a namespace, as `RuntimeApi.follow` has them. */
+  /** Follows the records of a namespace, as `RuntimeApi.follow` does. */
   follow(query: BlackboardWatch, take: TakePage): Effect.Effect<number, HoldfastError>;
   watch(query: BlackboardWatch): Stream.Stream<LogRecord, HoldfastError>;
 }

@@ -1,7 +1,7 @@
 /** The answers of the blackboard, without Effect, as in `replies.ts`. */
 import type { JsonValue } from "../protocol/records.ts";
 
-/** An item of the blackboard. The token of a lease is told to its claimer alone. */
+/** An item of the blackboard. Only the claimer is told the token of a lease. */
 export interface ItemView {
   readonly item_id: string;
   readonly ns: string;
@@ -13,16 +13,16 @@ export interface ItemView {
   readonly state: "free" | "claimed";
   readonly by: string;
   readonly posted_at: string;
-  /** The end of its time to live. While somebody holds it, it stays beyond that. */
+  /** The end of its time to live. A held item stays beyond it. */
   readonly expires_at: string;
-  /** How often it was claimed. */
+  /** How many times it was claimed. */
   readonly claims: number;
   readonly lease: { readonly by: string; readonly claimed_at: string; readonly expires_at: string } | null;
 }
 
 export interface ItemsReply {
   readonly items: readonly ItemView[];
-  /** There are more after these. */
+  /** The cursor of the next page; absent on the last one. */
   readonly cursor?: string;
 }
 
@@ -35,7 +35,7 @@ export interface PostReply {
 
 export interface ClaimReply {
   readonly item_id: string;
-  /** The fencing token: a later claim, of whatever item, has a higher one. */
+  /** The fencing token. A later claim of any item has a higher one. */
   readonly token: number;
   readonly lease_expires_at: string;
   readonly item: ItemView;
@@ -45,7 +45,7 @@ export interface ClaimReply {
 
 export interface ReleaseReply {
   readonly item_id: string;
-  /** True: the item is gone. */
+  /** True: the item is finished and removed. */
   readonly done: boolean;
   readonly effect: "updated" | "deleted" | "noop";
 }

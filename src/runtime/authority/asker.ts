@@ -1,4 +1,4 @@
-/** Answers the `by` of records, once the caller is permitted to do the deed. */
+/** Returns the `by` of records once the caller is permitted to act. */
 import { Effect } from "effect";
 import { USER } from "../../protocol/caller.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -6,7 +6,7 @@ import type { CallerOptions } from "../api.ts";
 import type { Authority } from "./authority.ts";
 import type { Deed } from "./standing.ts";
 
-/** A program that embeds the runtime says itself who asks. */
+/** A program that embeds the runtime names the caller itself. */
 export const asker = <Target>(
   permit: (
     caller: NonNullable<CallerOptions["caller"]>,

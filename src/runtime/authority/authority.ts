@@ -1,4 +1,7 @@
-/** Looks up what `standing.ts` and `rights.ts` decide about: the caller of a request, its kin, and its rights (decision 0033). */
+/**
+ * Looks up the facts for `standing.ts` and `rights.ts`: the caller of a request, its relation to the target, and its rights
+ * (decision 0033).
+ */
 import { Effect, Option } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import type { Services } from "../../actors/ports.ts";
@@ -21,7 +24,10 @@ import {
   refusalOfUnknown,
 } from "./standing.ts";
 
-/** The kernel's word for a process in a pid namespace above or beside the daemon's: every run is in the daemon's own, or below it. */
+/**
+ * The pid that the kernel gives for a process in a pid namespace above or beside the daemon's. Every run is in the daemon's
+ * own namespace or below it.
+ */
 const OUTSIDE = 0;
 
 type PermitEffect = Effect.Effect<string, HoldfastError>;
@@ -32,14 +38,14 @@ interface AuthorityPorts {
   adapterOf(kind: string): Effect.Effect<AgentAdapter, HoldfastError>;
 }
 
-/** The supervisors above a worker of a file, nearest first: their paths are beginnings of one another. */
+/** The supervisors above a worker of a file, nearest first. The path of each is a prefix of the next lower one's. */
 const supervisorsAbove = (path: string): readonly string[] => {
   if (path === "root") return [];
   const parts = path.split("/");
   return parts.map((_, at) => parts.slice(0, parts.length - at).join("/"));
 };
 
-/** Each `permit` answers who did it, as records have it, or fails with POLICY_VIOLATION or INVALID_STATE. */
+/** Each `permit` method returns the `by` for records, or fails with POLICY_VIOLATION or INVALID_STATE. */
 export class Authority {
   private readonly ports: AuthorityPorts;
 
@@ -55,7 +61,7 @@ export class Authority {
     return this.runOf(claimed) ?? (origin?.type === "gone" ? UNKNOWN : USER);
   };
 
-  /** The caller that a process is which was looked at before. */
+  /** The caller, from the ancestors of a process that were read before. */
   readonly identifyIn = (lineage: readonly RelatedProcess[]): Caller => {
     const origin = this.ports.services.spawner.originIn(lineage);
     return origin.type === "run" ? this.inside(origin) : USER;
@@ -67,7 +73,7 @@ export class Authority {
       return refusalOf(standing, deed, { line: this.lineOf(target.id), isDone });
     });
 
-  /** On a supervisor and all below it. */
+  /** Permits an action on a supervisor and everything below it. */
   readonly permitOn = (caller: Caller, deed: Deed, supervisor: string): PermitEffect =>
     this.permitted(caller, (standing) => {
       const above = standing.line.flatMap((id) => supervisorsAbove(this.specOf(id)?.supervisor ?? "root"));
@@ -75,16 +81,19 @@ export class Authority {
       return refusalOf({ ...standing, line }, deed, { line: [supervisor], isDone: false });
     });
 
-  /** For a deed that concerns all workers; `what` is an infinitive. */
+  /** Permits an action that concerns all workers. `what` is an infinitive. */
   readonly permitAll = (caller: Caller, what: string): PermitEffect =>
     this.permitted(caller, (standing) => refusalOfAll(standing, what));
 
   readonly permitStart = (caller: Caller): PermitEffect => this.permitted(caller, refusalOfStart);
 
-  /** For what all share, as the blackboard: nobody's run is changed by it, so one that is being ended may still leave word. */
+  /**
+   * Permits a change of something shared, such as the blackboard. It changes no run, so a run that is being ended may do it
+   * too.
+   */
   readonly permitShared = (caller: Caller): PermitEffect => this.permitted(caller, () => undefined);
 
-  /** Fails where the child would have more than the worker that asks for it. */
+  /** Fails with POLICY_VIOLATION if the child would have more rights than the worker that spawns it. */
   narrow(spec: WorkerSpec, adapter: AgentAdapter, parent: string): Effect.Effect<void, HoldfastError> {
     const { services, adapterOf } = this.ports;
     return Effect.gen({ self: this }, function* () {
@@ -101,7 +110,7 @@ export class Authority {
           `It asks for ${wider.child}, but worker ${parent} above it has ${wider.parent}; rights only narrow on the way down.`,
           {
             details: { reason_code: "policy_violation", ...wider, parent_id: parent },
-            suggestion: "Ask for no more than that, or have it started from outside of the worker.",
+            suggestion: "Ask for no more than that, or start it from outside the worker.",
           },
         ),
       );
@@ -116,7 +125,7 @@ export class Authority {
     return this.ports.roster.live.get(id)?.spec ?? this.row(id)?.spec;
   }
 
-  /** Itself first. A chain that the log makes a circle of is cut. */
+  /** The worker and its ancestors, itself first. Stops at a repeat, so that a circle in the log cannot loop. */
   private lineOf(id: string): Lineage {
     const line: string[] = [];
     for (let at: string | undefined = id; at !== undefined && !line.includes(at); ) {
@@ -132,7 +141,9 @@ export class Authority {
     return (this.ports.roster.live.get(id)?.child().stop ?? null) !== null;
   }
 
-  /** Without an incarnation the run is not known to be over. */
+  /**
+   * Why the caller's run may start nothing more; undefined if it may. Without an incarnation, the run counts as current.
+   */
   private endingOf({ worker_id, incarnation }: Extract<Caller, { type: "worker" }>): string | undefined {
     const row = this.row(worker_id);
     if (row === undefined) return undefined;
@@ -157,7 +168,7 @@ export class Authority {
     };
   }
 
-  /** A user is not looked at any further. */
+  /** Only a worker needs a look at its standing. */
   private permitted(
     caller: Caller,
     refusal: (standing: CallerStanding) => HoldfastError | undefined,

@@ -1,6 +1,6 @@
 /**
- * Compares the rights of a child with those of the worker that asks for it (decision 0033). A command has no permissions: nothing but a sandbox
- * bounds it. Pure.
+ * Compares the rights of a child with those of the worker that spawns it (decision 0033). A command has no permissions:
+ * only a sandbox restricts it. Pure.
  */
 
 import { PROGRAM_KIND } from "../../adapters/kinds.ts";
@@ -17,26 +17,26 @@ const permittedTo = (spec: WorkerSpec): PermissionSpec =>
 const isEverything = ({ permission, permission_rules }: PermissionSpec): boolean =>
   permission === "allow" && permission_rules.every(({ action }) => action === "allow");
 
-/** It may do less than its user: by a sandbox, or by its rules of permission. */
+/** True if the worker may do less than its user: it has a sandbox or permission rules. */
 export const isReduced = (spec: WorkerSpec): boolean =>
   spec.sandbox !== undefined || !isEverything(permittedTo(spec));
 
-/** Or it, and what it spawns, may spend or start only so much. */
+/** True if the worker has reduced rights, or limits on its budget or on what it spawns. */
 export const isBounded = (spec: WorkerSpec): boolean =>
   isReduced(spec) ||
   spec.max_depth !== undefined ||
   spec.max_concurrency !== undefined ||
   Object.values(spec.budget).some((bound) => bound !== undefined);
 
-/** A spec, and what is looked up for it. */
+/** A spec and the facts looked up for it. */
 export interface Party {
   readonly spec: WorkerSpec;
   readonly default_restart: RestartPolicy;
-  /** Directories in which its agent writes inside a sandbox, without links: its workspace first. */
+  /** Directories, with links resolved, in which its agent may write inside a sandbox. Its workspace is the first. */
   readonly roots: readonly string[];
 }
 
-/** The writable directories of a spec, as it was asked for: the directories that its sandbox would have writable. */
+/** The directories of a spec that its sandbox would make writable. */
 export const rootsOf = (spec: WorkerSpec, cwd = spec.cwd): readonly string[] => [
   cwd,
   ...addedDirectories(spec),
@@ -60,7 +60,7 @@ const widerTools = (child: WorkerSpec, parent: WorkerSpec): WiderRight | undefin
     return child.kind === PROGRAM_KIND
       ? { what: "permission", child: "a command, which no permission bounds", parent: wider.parent }
       : { what: "permission", ...wider };
-  // With them its CLI could be told to allow anything.
+  // Extra arguments could tell the CLI to allow anything.
   if (
     !isEverything(bound) &&
     child.kind !== PROGRAM_KIND &&
@@ -91,7 +91,7 @@ const widerSandbox = (child: Party, parent: Party): WiderRight | undefined => {
     : { what: "writable", child: `write access to ${outside}`, parent: parent.roots.join(", ") };
 };
 
-/** Each kind has its own default: where neither was given, nobody has asked for anything. */
+/** Each kind has its own default policy. If neither spec names a policy, the child asked for nothing wider. */
 const widerRestart = (child: Party, parent: Party): WiderRight | undefined => {
   const [own, bound] = [child.spec.restart, parent.spec.restart];
   const isUnsaid = own === child.default_restart && bound === parent.default_restart;

@@ -1,14 +1,14 @@
 /**
- * Decides whether a caller may do something to others (decision 0033), by their kinship, its rights, and whether its run is being ended. Pure: all three
- * are passed in.
+ * Decides whether a caller may act on other workers (decision 0033): by its relation to them, its rights, and whether its
+ * run is being ended. Pure: all three are passed in.
  */
 import { byOf, type Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 
-/** A worker and those above it, itself first: who asked for whom. */
+/** A worker and its ancestors by spawn, itself first. */
 export type Lineage = readonly string[];
 
-/** How a target stands to the caller. A relative shares the worker at the top with it. */
+/** The relation of a target to the caller. A relative has the same topmost worker. */
 export type Relation = "self" | "below" | "above" | "relative" | "stranger";
 
 export const kinOf = (caller: Lineage, target: Lineage): Relation => {
@@ -18,22 +18,25 @@ export const kinOf = (caller: Lineage, target: Lineage): Relation => {
   return caller.at(-1) === target.at(-1) ? "relative" : "stranger";
 };
 
-/** Deeds to workers of others, as a sentence says them, and the kin to whom one is never allowed, whatever rights the caller has. */
+/**
+ * Actions on workers: the verb for sentences, and the relations for which the action is never allowed, whatever rights the
+ * caller has.
+ */
 const DEEDS = {
   kill: { said: "kill", never: [] },
   restart: { said: "restart", never: [] },
   pause: { said: "pause", never: [] },
   cancel: { said: "end the turn of", never: [] },
   remove: { said: "remove the worktree of", never: [] },
-  // Its messages are for it alone.
+  // Only the worker itself reads its messages.
   poll: {
     said: "read the mailbox of",
     never: ["below", "above", "relative", "stranger"],
   },
-  // A worker that stands still is not to go on by its own word.
+  // A paused worker must not unpause itself.
   unpause: { said: "unpause", never: ["self", "above"] },
   answer: { said: "answer a question about", never: ["self", "above"] },
-  // A request of one of them could be answered by the others.
+  // Relatives could otherwise grant each other's requests.
   approve: {
     said: "answer a request for permission of",
     never: ["self", "below", "above", "relative"],
@@ -41,15 +44,15 @@ const DEEDS = {
 } as const satisfies Readonly<Record<string, { readonly said: string; readonly never: readonly Relation[] }>>;
 export type Deed = keyof typeof DEEDS;
 
-/** The caller, as far as its worker is on record. */
+/** The facts about a caller that decide. */
 export interface CallerStanding {
   readonly caller: Caller;
   readonly line: Lineage;
-  /** It, or one above it, may do less than its user. */
+  /** The worker or one of its ancestors has reduced rights. */
   readonly isReduced: boolean;
-  /** Or may spend or start only so much. */
+  /** The worker or one of its ancestors has reduced rights or limits. */
   readonly isBounded: boolean;
-  /** Why its run may start nothing more: it is being stopped, was killed, or is over. */
+  /** Why its run may start nothing more: it is being stopped, was killed, or has ended. Undefined if it may. */
   readonly ending: string | undefined;
 }
 
@@ -58,7 +61,7 @@ const denied = (message: string, suggestion: string, details: Readonly<Record<st
 
 const ASK_A_PERSON = "Ask the person who runs the daemon to do it.";
 
-/** Why it may not; undefined where it may. `isDone`: the target was killed, or is being stopped. */
+/** The refusal of an action; undefined if it is allowed. `isDone`: the target was killed or is being stopped. */
 export const refusalOf = (
   standing: CallerStanding,
   deed: Deed,
@@ -85,7 +88,7 @@ export const refusalOf = (
       );
 };
 
-/** Decides about deeds that concern all workers: trees of files, the daemon, its log. */
+/** The refusal of an action that concerns all workers (trees of files, the daemon, its log); undefined if it is allowed. */
 export const refusalOfAll = (standing: CallerStanding, what: string): HoldfastError | undefined => {
   const { caller, isBounded, ending } = standing;
   if (caller.type !== "worker") return undefined;
@@ -99,11 +102,13 @@ export const refusalOfAll = (standing: CallerStanding, what: string): HoldfastEr
     : undefined;
 };
 
-/** Nothing begins from within what is being ended. */
+/** A run that is being ended may start nothing. */
 export const refusalOfStart = ({ caller, ending }: CallerStanding): HoldfastError | undefined =>
   caller.type === "worker" && ending !== undefined ? over(ending) : undefined;
 
-/** It may be anybody's, also of a run that may do less. A program that the daemon runs itself is never the user's. */
+/**
+ * An unknown caller may belong to a run with reduced rights. A program that the daemon runs itself never acts for the user.
+ */
 export const refusalOfUnknown = (
   caller: Caller,
   isAnybodyBounded: () => boolean,

@@ -1,7 +1,7 @@
 /**
- * Boot: every recorded worker that has not ended is looked up in the process table and put under supervision again. One
- * that cannot be looked up is told to the operator, left as it is, and looked up again on the period; the others do not
- * wait for it.
+ * Boot: looks up every recorded worker that has not ended in the process table and puts it under supervision again. A
+ * failed look-up is reported to the operator; the worker stays as it is and is looked up again on the period. The others do
+ * not wait for it.
  */
 import { Effect, Schedule } from "effect";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
@@ -19,7 +19,10 @@ import type { ChildState } from "../../supervisor/child/inputs.ts";
 import type { Core } from "../core.ts";
 import { standIn, unread } from "./stand-in.ts";
 
-/** They keep the order of their requests as their start order. Answers those that could not be taken over. */
+/**
+ * Takes over all workers outside of trees. Their start order is that of their requests. Returns the workers that could not
+ * be taken over.
+ */
 export const recoverAll = (
   core: Core,
   isOfTree: (id: string) => boolean,
@@ -41,7 +44,7 @@ export interface RecordedWorker {
   readonly order: number;
 }
 
-/** Again on the period, until there is none left. The operator has been told. */
+/** Looks up the missing workers again on the period until none is left. The operator has been told already. */
 export const retryRecovery = (core: Core, missing: readonly RecordedWorker[]): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (let left = missing; left.length > 0; ) {
@@ -50,7 +53,7 @@ export const retryRecovery = (core: Core, missing: readonly RecordedWorker[]): E
     }
   });
 
-/** The ids of workers that nobody supervises here, and whose agents may run all the same: a stop has not stopped them. */
+/** Ids of workers that are not supervised here but whose agents may run: a stop has not stopped them. */
 export const untaken = (core: Core): Effect.Effect<readonly string[], HoldfastError> =>
   Effect.gen(function* () {
     const { views } = core.services;
@@ -59,7 +62,7 @@ export const untaken = (core: Core): Effect.Effect<readonly string[], HoldfastEr
     return running.map(({ id }) => id);
   });
 
-/** A run that cannot be looked at may be running. */
+/** A run that cannot be looked up may be running. */
 const mayRun = (core: Core, row: WorkerRow): Effect.Effect<boolean> => {
   const look = Effect.gen(function* () {
     const child = yield* core.fold(row, row.spec);
@@ -109,7 +112,7 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
     yield* roster.supervise({ spec, adapter, child, order, beginning, turn });
   });
 
-/** How a recorded worker begins in this daemon, by what was seen of its run; undefined where it is left as it is. */
+/** How a recorded worker begins in this daemon, from the observed state of its run; undefined to leave it as it is. */
 export const beginningOf = (
   { monoMs }: Pick<Core, "monoMs">,
   child: ChildState,
@@ -126,7 +129,10 @@ export const beginningOf = (
   };
 };
 
-/** An agent of a kind that is not loaded can be watched and stopped; a worker of it that does not run waits for its kind. */
+/**
+ * The adapter of a kind. A running agent of a kind that is not loaded gets a stand-in that can watch and stop it; a worker
+ * that does not run waits for its kind.
+ */
 export const adapterFor = (
   core: Core,
   { id, kind }: Pick<WorkerRow, "id" | "kind">,
@@ -134,11 +140,11 @@ export const adapterFor = (
 ): Effect.Effect<AgentAdapter, HoldfastError> => {
   const known = core.services.adapterFor(kind);
   if (known !== undefined || type !== "adopt") return core.adapterOf(kind);
-  core.services.report(`worker ${id} runs, and kind ${kind} is not loaded: nothing that it prints is read`);
+  core.services.report(`worker ${id} runs, but kind ${kind} is not loaded, so its output is not read`);
   return Effect.succeed(standIn(kind));
 };
 
-/** The part of a spec that holds for an agent whose output nobody reads. */
+/** The spec of a worker; for a kind that is not loaded, only the parts that apply to an agent whose output nobody reads. */
 export const specFor = (
   { adapterFor: loaded }: Pick<Services, "adapterFor">,
   spec: WorkerSpec,
@@ -158,7 +164,10 @@ export const observe = (
     (error) => afterTries(error, BOOT_TRIES_MAX, STORE_RETRY_MS),
   );
 
-/** Without its launch spec a worker is supervised to its end by what the log has of it, and not started again. */
+/**
+ * The launch spec of a worker. If it is lost, the log's copy serves to supervise the worker to its end, but it is not
+ * started again.
+ */
 export const specOf = (
   services: Services,
   row: WorkerRow,

@@ -1,11 +1,11 @@
-/** Tells, once and on record, that the log is not the one that was there before: an older copy was put back. */
+/** Records, once, that an older copy of the log was put back. */
 import { Effect } from "effect";
 import { breakSentence } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { DAEMON_STREAM } from "../../protocol/records.ts";
 import type { Core } from "../core.ts";
 
-/** The record has the epoch's own id: where the daemon died before it, the next one writes it. */
+/** The record has the epoch's id: if the daemon dies before it is written, the next one writes it. */
 export const tellEpoch = ({ services, commit, now }: Core): Effect.Effect<void, HoldfastError> =>
   Effect.gen(function* () {
     const { log, report } = services;

@@ -1,6 +1,6 @@
 /**
- * A log that is missing, has no bytes, or is older than agents that run: nobody would stop them or read what they write. A power loss
- * leaves that, a slip of the hand, or an older copy that was put back. The daemon goes on with no such log (docs/decisions/0023).
+ * Refuses a log that is missing, empty, or older than agents that run: nobody would stop them or read their output. It
+ * comes from a power loss, a mistake, or an older copy that was put back (docs/decisions/0023).
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { livingUnder } from "../../adapters/process/living.ts";
@@ -8,10 +8,10 @@ import type { LivingRun } from "../../adapters/spawner.ts";
 import { LOST_RUNS_NAMED_MAX } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 
-/** Those of the runs that no record of the log begins. */
+/** The runs that no record of the log mentions. */
 type UnknownRuns = (file: string, runs: readonly LivingRun[]) => readonly LivingRun[];
 
-/** Fails with STORE_CORRUPT, naming the log and the agents. */
+/** Fails with STORE_CORRUPT, which names the log and the agents. */
 export const refuseLostLog = async (
   file: string,
   runsDir: string,

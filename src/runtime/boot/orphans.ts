@@ -1,7 +1,7 @@
 /**
- * Runs that nobody knows (architecture §5): processes with the marker of this store whose worker has no record, or whose
- * incarnation is over. They are what a failed sweep left, a daemon that died in the middle of one, or a log that was taken
- * back to an older copy. Looked for at boot and on a period; what two looks in a row find is recorded, then ended.
+ * Finds orphaned runs (architecture §5): processes with the marker of this store whose worker has no record, or whose
+ * incarnation is over. They come from a failed sweep, a daemon that died during one, or a log that was replaced by an older
+ * copy. The search runs at boot and on a period. A run that two searches in a row find is recorded, then ended.
  */
 import { Effect } from "effect";
 import { containing } from "../../actors/defects.ts";
@@ -17,8 +17,8 @@ import type { Core } from "../core.ts";
 export type OrphanReason = "no_record" | "ended";
 
 /**
- * Why nobody knows a run; undefined for one that is supervised, or about to be. The record of an incarnation is written
- * before its process is made, and its end after its processes are gone: what lives between the two is in its rightful state.
+ * Why a run is an orphan; undefined for one that is supervised or about to be. The record of an incarnation is written
+ * before its process is started, and its end after its processes are gone, so a process between the two is no orphan.
  */
 export const orphanedBy = (
   { incarnation }: Pick<LivingRun, "incarnation">,
@@ -29,16 +29,16 @@ export const orphanedBy = (
   return incarnation < row.incarnation || isBetween(row.state) ? "ended" : undefined;
 };
 
-/** Its newest incarnation is over, and the next one, if there is one, has not begun. */
+/** True if the newest incarnation is over and no next one has begun. */
 const isBetween = (state: WorkerState): boolean =>
   isEnded(state) || state === "backing_off" || state === "waiting" || state === "pending";
 
 const keyOf = ({ worker_id, incarnation }: LivingRun): string => `${worker_id}/${incarnation}`;
 
-/** Runs for as long as the runtime. A look that fails is told, and the next one looks again. */
+/** Runs as long as the runtime. A failed search is reported, and the next one tries again. */
 export const watchOrphans = (core: Core): Effect.Effect<never> => {
   const { views, spawner, report, defects } = core.services;
-  /** The processes that are still there. */
+  /** Runs whose orphaning is on record. */
   const recorded = new Set<string>();
   const unending = new Set<string>();
   let suspects: ReadonlySet<string> = new Set();
@@ -60,7 +60,7 @@ export const watchOrphans = (core: Core): Effect.Effect<never> => {
     const living = yield* attemptAsync(() => spawner.living());
     const found = yield* attempt(() =>
       living.flatMap((run) => {
-        // A row may have been edited: who is supervised is known without it.
+        // Prefer the supervised state: a row in the log file may have been edited.
         const supervised = core.roster.live.get(run.worker_id)?.child();
         const why = orphanedBy(run, supervised ?? views.worker(run.worker_id));
         return why === undefined ? [] : [{ run, why }];

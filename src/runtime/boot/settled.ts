@@ -1,13 +1,16 @@
-/** The end of a boot: runs that ended while nobody supervised them have their ends on record. */
+/** Resolves once each run that ended without a daemon has its end on record. */
 import { Effect } from "effect";
 import type { WorkerState } from "../../protocol/worker.ts";
 import type { Core } from "../core.ts";
 import { followed } from "../following/follower.ts";
 
-/** While a run that is over is told as one of these, its end is not read yet. */
+/** States that a run shows until its end has been read. */
 const STILL: readonly WorkerState[] = ["starting", "ready", "running", "stopping", "lost"];
 
-/** Those whose runs were found to be over, with the incarnation of each. Asked as soon as the boot has taken all over. */
+/**
+ * The workers whose runs had ended, with the incarnation of each. Call this right after the boot has taken over all
+ * workers.
+ */
 export const makeSettled = ({ roster, tail, services: { views } }: Core): Effect.Effect<void> => {
   const found = [...roster.live.values()]
     .filter(({ beginning }) => beginning.action.type === "settle")

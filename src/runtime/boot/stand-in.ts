@@ -1,6 +1,6 @@
 /**
- * In the place of an adapter that is not loaded any more (a mistake in config.yaml is enough): its agent that runs is watched to its
- * end, counted and stopped like any other. Its output stays in its spools, unread, and it is never started.
+ * Replaces an adapter that is no longer loaded (a mistake in config.yaml is enough). A running agent is watched to its end,
+ * counted and stopped like any other. Its output stays unread in its spools, and it is never started.
  */
 
 import type { AgentAdapter } from "../../adapters/adapter.ts";
@@ -9,7 +9,7 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 
 export const standIn = (kind: string): AgentAdapter<null> => {
-  const message = `Kind ${kind} is not loaded: what the agent came to is not known.`;
+  const message = `Kind ${kind} is not loaded, so the agent's outcome is unknown.`;
   const error = { code: "INVALID_AGENT_KIND", message } as const;
   return {
     kind,
@@ -34,7 +34,7 @@ export const standIn = (kind: string): AgentAdapter<null> => {
   };
 };
 
-/** Nobody knows what it does: it is not restarted, and no clock says that it does nothing. */
+/** Its progress is unknown, so it is not restarted and no stall clock applies. */
 export const unread = (spec: WorkerSpec): WorkerSpec => ({
   ...spec,
   restart: "temporary",

@@ -21,10 +21,10 @@ import type { Answered } from "../replies.ts";
 import { type Forest, findSupervisor } from "../trees/forest.ts";
 import type { Approvals } from "./approvals.ts";
 
-/** A hold as far as its answer needs it. */
+/** The part of a hold that its answer needs. */
 type AnswerableHold = Pick<Hold, "reason" | "id"> & { readonly answers: readonly HoldAnswer[] };
 
-/** The first of these takes a word that several holds of a worker take. */
+/** If several holds of a worker take the same answer, it goes to the first of these. */
 const PRECEDENCE: readonly HoldReason[] = ["interrupted", "budget", "stall", "approval", "pause"];
 
 export class Answers {
@@ -40,7 +40,7 @@ export class Answers {
 
   readonly answer: RuntimeApi["answer"] = (ref, said, options = {}) =>
     Effect.suspend(() => {
-      // As the inbox names it: `WORKER:HOLD`, or `SUPERVISOR:HOLD`.
+      // The inbox's names: `WORKER:HOLD` or `SUPERVISOR:HOLD`.
       const [subject = ref, id] = ref.split(":");
       const { question_id = id, ...how } = options;
       const isSupervisor = findSupervisor(this.forest, subject) !== undefined;
@@ -86,7 +86,10 @@ export class Answers {
     });
   }
 
-  /** Those that a person can answer, by precedence. A spent budget may be another's, in which the worker counts. */
+  /**
+   * The holds that a person can answer, by precedence. A spent budget may belong to another worker or supervisor in whose
+   * budget this one counts.
+   */
   private askedBy(row: WorkerRow): readonly AnswerableHold[] {
     const { views } = this.core.services;
     const own = views.holdsOf(workerStream(row.id)).map(({ hold }) => hold);
@@ -114,7 +117,7 @@ export class Answers {
     }));
   }
 
-  /** The owner's budget is answered for, by whichever of those that count in it. */
+  /** Answers for the budget's owner, whichever worker that counts in it was named. */
   private budget(
     row: WorkerRow,
     said: BudgetAnswer,
@@ -187,13 +190,13 @@ const pick = (
     : Effect.succeed(first);
 };
 
-/** The question of each reason, for people. */
+/** The question of each reason, in words for people. */
 const ABOUT: Readonly<Record<HoldReason, string>> = {
   interrupted: "whether to go on",
   stall: "whether it is stuck",
   budget: "whether it may spend more",
   approval: "for a permission",
-  pause: "to be let go on",
+  pause: "to be unpaused",
   passivated: "for a message",
 };
 

@@ -1,4 +1,4 @@
-/** Requests of agents for permission, from outside: what is asked, and a person's answer to it. */
+/** Lists and answers agents' requests for permission. */
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -31,7 +31,7 @@ export class Approvals {
       return rows.length > limit ? { approvals, cursor: String(page.at(-1)!.seq) } : { approvals };
     });
 
-  /** The id of the request that is meant by it, or by a beginning of it that no worker has. */
+  /** The id of the request with this id or unique prefix; undefined if a worker is meant or nothing is found. */
   named(ref: string): Effect.Effect<string | undefined, HoldfastError> {
     return Effect.match(this.meant(ref), {
       onSuccess: (found) => ("approval_id" in found ? found.approval_id : undefined),
@@ -76,7 +76,7 @@ export class Approvals {
       return { id: row.id, effect: isSent === true ? ("updated" as const) : ("noop" as const) };
     });
 
-  /** A request by its id, a worker by its id or name, and either by a prefix that nothing else begins with. */
+  /** Finds a request by its id, a worker by its id or name, or either by a unique prefix. */
   private meant(ref: string): Effect.Effect<ApprovalRow | WorkerRow, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const id = ref.toUpperCase();
@@ -102,7 +102,7 @@ export class Approvals {
     });
   }
 
-  /** One request: of a worker, the only one that is open. */
+  /** Finds one request; for a worker, its only open one. */
   private asked(ref: string): Effect.Effect<ApprovalRow, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.meant(ref);
@@ -130,7 +130,7 @@ export class Approvals {
   }
 }
 
-/** `begins`: the id of a request does so with it. */
+/** `begins`: a request's id begins with `ref`. */
 const isNeither = (ref: string, { code, info }: HoldfastError, begins: boolean): HoldfastError => {
   const hint = info.suggestion ?? (begins ? TOO_SHORT : undefined);
   return new HoldfastError(code, `No request has the id "${ref}", and no worker that id or name.`, {
@@ -147,7 +147,7 @@ const asksMore = (worker: WorkerRow, rows: readonly ApprovalRow[]): HoldfastErro
   new HoldfastError(
     "INVALID_STATE",
     `Worker ${worker.name ?? worker.id} waits for ${rows.length} permissions: ${rows.map((one) => one.approval_id).join(", ")}.`,
-    { suggestion: "Name the one that is meant by its id." },
+    { suggestion: "Name one of them by its id." },
   );
 
 const isOver = ({ approval_id, state, by }: ApprovalRow): HoldfastError =>

@@ -1,4 +1,4 @@
-/** A question to a worker that polls its mailbox, and its reply. */
+/** Asks a worker by its mailbox, and waits for its reply. */
 import { Effect } from "effect";
 import { MAILBOX_ASK_DEFAULT_MS, MAILBOX_FIRST_POLL_MS } from "../../base/limits.ts";
 import type { Caller } from "../../protocol/caller.ts";
@@ -27,7 +27,7 @@ export class AskingByMailbox {
     this.ends = ends;
   }
 
-  /** Whether it reads its mailbox: a worker that was just started is given time to poll for the first time. */
+  /** True if the worker polls its mailbox. A new worker is given time for its first poll. */
   reads({ id, state }: WorkerRow): Effect.Effect<boolean, HoldfastError> {
     if (isEnded(state)) return Effect.succeed(false);
     const read = Effect.as(this.mailbox.untilRead(id), true);
@@ -49,7 +49,7 @@ export class AskingByMailbox {
       const { message_id } = yield* this.mailbox.send({
         to: id,
         type: "ask",
-        // Its reader is no reader of lines.
+        // A mailbox is not read by lines.
         payload: text.replace(/\n$/, ""),
         ttl_ms: Math.max(1, ttl_ms),
         idempotency_key: idempotency_key === undefined ? undefined : `ask ${idempotency_key}`,

@@ -1,4 +1,4 @@
-/** A question to an agent, and its answer: what the agent says in the turn that the message begins. */
+/** Asks an agent, and waits for its answer: the agent's text in the turn that the message begins. */
 import { Effect, Stream } from "effect";
 import { movedError } from "../../actors/intake/moved.ts";
 import { textBetween } from "../../actors/intake/output.ts";
@@ -34,7 +34,7 @@ export class Asking {
     this.watch = watch;
   }
 
-  /** A conversation answers by its turn; every other worker that polls its mailbox answers by a reply. */
+  /** A conversation answers by its turn; any other worker that polls its mailbox, by a reply. */
   readonly ask: RuntimeApi["ask"] = (ref, text, options = {}) =>
     Effect.gen({ self: this }, function* () {
       const row = yield* this.core.find(ref);
@@ -42,7 +42,7 @@ export class Asking {
       const converses = messages?.acknowledges === true;
       if (converses && row.spec.interactive) return yield* this.askTurn(row, text, options);
       if (yield* this.byMailbox.reads(row)) return yield* this.byMailbox.ask(row, text, options);
-      // The refusal of a message is the better reason there.
+      // For a conversation, the refusal of the message is the better error.
       if (converses) return yield* this.askTurn(row, text, options);
       return yield* Effect.fail(
         new HoldfastError(
@@ -65,7 +65,7 @@ export class Asking {
             "TIMEOUT",
             "The agent did not answer within the given time; it still has the question.",
             {
-              suggestion: `See how far it is: agent messages ${row.name ?? row.id}`,
+              suggestion: `See its state: agent messages ${row.name ?? row.id}`,
               details: { message_id },
             },
           ),

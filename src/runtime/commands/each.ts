@@ -1,4 +1,4 @@
-/** One command for many references: each has its own answer, and the failure of one is no other's. */
+/** Runs one command for many references. Each gets its own result, and a failure does not affect the others. */
 import { Effect } from "effect";
 import { REFS_AT_ONCE_MAX } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -8,7 +8,7 @@ import { nothingDone } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
 import { type Forest, findSupervisor, type SupervisorPlace } from "../trees/forest.ts";
 
-/** `ofTree` is for supervisors; without it only workers are found. */
+/** `ofTree` handles supervisors. Without it, only workers are found. */
 export type ForEachRef = (
   refs: readonly string[],
   one: (row: WorkerRow) => Effect.Effect<PerWorker, HoldfastError>,

@@ -1,4 +1,4 @@
-/** Waits for the end of a worker that its shell holds, or the supervisor that may start it again. */
+/** Waits for the end of a worker, which its shell has, or the supervisor that may start it again. */
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
@@ -15,7 +15,7 @@ export class Ends {
     this.forest = forest;
   }
 
-  /** The worker's row once it has ended. */
+  /** Resolves with the worker's row once it has ended. */
   untilEnded(id: string): Effect.Effect<WorkerRow, HoldfastError> {
     const { roster, admission, rowOf } = this.core;
     return Effect.gen({ self: this }, function* () {
@@ -23,10 +23,10 @@ export class Ends {
         yield* roster.ended(id);
         const row = yield* rowOf(id);
         if (isEnded(row.state)) return row;
-        // Somebody has started it again meanwhile: this is another life.
+        // It was started again meanwhile: wait for that life too.
         if (roster.live.has(id)) continue;
         if (admission.isClosed()) return yield* Effect.fail(shutDown(id));
-        // Held by its supervisor: the next decision about its tree may end it, or start it again.
+        // Its supervisor has it: the next decision about the tree may end it or start it again.
         const tree = this.forest.treeWith(row);
         if (tree === undefined) return yield* Effect.fail(unsupervised(id));
         yield* this.forest.next(tree);
@@ -34,7 +34,7 @@ export class Ends {
     });
   }
 
-  /** A kill is over with the life that it ends: somebody may have started the worker again since. */
+  /** Resolves when the life that a kill ends is over, even if the worker was started again since. */
   untilKilled(id: string): Effect.Effect<WorkerRow, HoldfastError> {
     const { roster, rowOf } = this.core;
     return Effect.flatMap(roster.ended(id), () => (roster.live.has(id) ? rowOf(id) : this.untilEnded(id)));

@@ -1,4 +1,4 @@
-/** The inbox: every hold that is open, over all workers and trees, with its question, its answers and its deadline. */
+/** The inbox: every open hold of all workers and trees, with its question, its answers and its deadline. */
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { formatDuration } from "../../base/durations.ts";
@@ -17,7 +17,7 @@ import type { HoldView } from "../replies.ts";
 import { type Forest, findSupervisor } from "../trees/forest.ts";
 import type { Approvals } from "./approvals.ts";
 
-/** An approval is named by its own id; ids of the others are unique in their worker or supervisor alone. */
+/** The id of a hold. That of an approval is unique by itself; others are unique only within their worker or supervisor. */
 const nameOf = (subject: string, { reason, id }: Hold): string =>
   reason === "approval" ? id : `${subject}:${id}`;
 
@@ -41,7 +41,7 @@ export class Inbox {
       return found.length > limit ? { holds, cursor: String(page.at(-1)!.seq) } : { holds };
     });
 
-  /** A worker's id, or the path of a supervisor. */
+  /** Resolves a reference to a worker's id or a supervisor's path. */
   private subjectOf(ref: string): Effect.Effect<string, HoldfastError> {
     return findSupervisor(this.forest, ref) === undefined
       ? Effect.map(this.core.find(ref), (row) => row.id)
@@ -70,7 +70,7 @@ export class Inbox {
     return found.slice(0, limit);
   }
 
-  /** Undefined where nobody waits for it any more: all that counted in a budget have ended. */
+  /** The view of a hold; undefined if nobody waits for it any more because all that counted in its budget have ended. */
   private viewOf({ stream, hold, incarnation, since }: HoldRow): HoldView | undefined {
     if (hold.reason === "budget" && !this.core.accounts.isAsked(hold.id)) return undefined;
     const worker_id = workerOf(stream) ?? null;
@@ -102,7 +102,7 @@ export class Inbox {
     return { ...view, question, tool, input, expires_at, otherwise: expires_at === null ? null : otherwise };
   }
 
-  /** No deadline counts a pause. */
+  /** A paused worker has no deadline, because no clock counts a pause. */
   private withDeadline(view: HoldView, row: WorkerRow | undefined, within_ms: number): HoldView {
     const worker = row === undefined ? undefined : this.core.roster.live.get(row.id);
     if (worker !== undefined && isPaused(worker.child())) return view;
@@ -111,7 +111,7 @@ export class Inbox {
   }
 }
 
-/** For a person. */
+/** The question for a person. */
 const questionOf = (hold: Hold, worker_id: string | null): string => {
   switch (hold.reason) {
     case "approval":

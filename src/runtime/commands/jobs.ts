@@ -1,4 +1,4 @@
-/** Jobs: workers that are never restarted, as protocol-v1.txt names them. There is no second queue: each call is one of a worker. */
+/** Jobs of protocol-v1.txt: workers that are never restarted. There is no second queue: each call is one of a worker. */
 import { Effect, Stream } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { isJobOver, type JobStep, jobStateOf, lastStep, stepOf } from "../../protocol/jobs.ts";

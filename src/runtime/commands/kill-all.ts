@@ -1,4 +1,4 @@
-/** A kill of all: what is started while it works is killed too, and what is left at its end is said. */
+/** Kills everything, including workers that are started meanwhile, and reports any that still run at the end. */
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { KILL_ALL_ROUNDS_MAX } from "../../base/limits.ts";
@@ -19,7 +19,7 @@ interface KillAllPorts {
 
 type KillEach = (refs: readonly string[]) => Effect.Effect<readonly PerWorker[], HoldfastError>;
 
-/** Trees first, each as a whole: what is stopped under a supervisor that goes on would be started again. */
+/** Kills trees first, each as a whole: a running supervisor would start its killed children again. */
 export const killAll = (
   { forest, live, views }: KillAllPorts,
   killEach: KillEach,
@@ -47,7 +47,7 @@ export const killAll = (
     const left = () => (dry_run ? [] : running().filter((ref) => !hasFailed(ref)));
     for (let round = 1; round < KILL_ALL_ROUNDS_MAX && left().length > 0; round += 1) yield* kill(left());
     for (const ref of left()) replies.set(ref, goesOn(ref));
-    // Living by the log, and nobody here supervises it.
+    // Workers that live by the log but are not supervised here.
     const rows = yield* attempt(() => views.living());
     const unsupervised = rows.filter(({ id, supervisor }) => supervisor === "root" && !live.has(id));
     yield* kill(unsupervised.map(({ id }) => id).filter((id) => !replies.has(id)));

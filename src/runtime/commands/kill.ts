@@ -1,4 +1,6 @@
-/** Kills workers, supervisors with all below them, subtrees, or everything; each answer comes with the end that it tells. */
+/**
+ * Kills workers, supervisors with all below them, subtrees, or everything. Each call returns after the end that it reports.
+ */
 import { constants } from "node:os";
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
@@ -48,7 +50,7 @@ export class Killing {
       return subtree === true && !isOfTrees ? this.subtrees(ids, how) : this.some(ids, how);
     });
 
-  /** Kills one worker, and stays for the end of this life of it. */
+  /** Kills one worker and waits for the end of its current life. */
   worker(row: WorkerRow, how: KillOptions): KillEffect {
     const { core, ends, forest } = this;
     return Effect.gen(function* () {
@@ -61,7 +63,7 @@ export class Killing {
       const { reason = "killed", grace_ms = row.spec.grace_ms, signal = "SIGTERM" } = how;
       const by = yield* asker(core.authority.permit, how, "kill", row);
       const input = { type: "kill", by, reason, grace_ms, signal } as const;
-      // One that its supervisor holds has no shell to tell.
+      // A worker between two starts has no shell; only its tree can be told.
       if (worker !== undefined) yield* worker.input(input);
       else if (tree !== undefined) yield* tree.input({ type: "worker", worker_id: row.id, input });
       const killed = perWorker(yield* ends.untilKilled(row.id), "deleted");
@@ -70,7 +72,7 @@ export class Killing {
     });
   }
 
-  /** Kills a supervisor with all below it, and stays for its end. */
+  /** Kills a supervisor with all below it and waits for its end. */
   private supervisor({ tree, supervisor }: SupervisorPlace, how: KillOptions): KillEffect {
     const { core, forest } = this;
     return Effect.gen(function* () {
@@ -89,7 +91,7 @@ export class Killing {
       yield* forest.ask(tree, supervisor, "kill", by, reason, isAsked ? asked : undefined);
       for (;;) {
         const { phase, tombstone = false } = phaseNow() ?? { phase: "terminated" };
-        // Without a tombstone somebody has started it again since.
+        // Without a tombstone, it was started again since.
         if (phase === "terminated" || phase === "parked" || !tombstone) break;
         yield* forest.next(tree);
       }
@@ -105,7 +107,7 @@ export class Killing {
     );
   }
 
-  /** Workers with all that their agents asked for. */
+  /** Kills workers with everything that their agents spawned. */
   private subtrees(
     refs: readonly string[],
     how: KillOptions,
@@ -114,7 +116,7 @@ export class Killing {
     return Effect.gen({ self: this }, function* () {
       const roots = (yield* Effect.forEach(refs, find)).map(({ id }) => id);
       const replies = new Map<string, PerWorker>();
-      // Again until nothing is new: a spawn that was on its way is in the log by now.
+      // Repeat until nothing is new: a spawn that was under way is in the log by now.
       for (;;) {
         const all = yield* attempt(() => withDescendants(services.views, roots));
         const found = all.filter((id) => !replies.has(id));

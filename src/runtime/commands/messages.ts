@@ -1,6 +1,6 @@
 /**
- * Messages to agents, from whoever sends them: accepted once they are durable, handed over by the worker's own shell
- * (`mailing.ts`), and told to their last word, also where their worker ended while no daemon ran.
+ * Messages to agents. A message is accepted once it is durable, handed over by the worker's shell (`mailing.ts`), and
+ * recorded to its end, even if the worker ended while no daemon ran.
  */
 import { Effect, Schedule } from "effect";
 import { containing } from "../../actors/defects.ts";
@@ -25,7 +25,7 @@ import type { Core } from "../core.ts";
 import { keyReused } from "../idempotency.ts";
 import type { MessageReply } from "../replies.ts";
 
-/** On the period: a worker that no shell held has nobody to tell the end of its messages. */
+/** Records on the period the end of messages whose worker ended without a shell. */
 export const tellingLost = (
   tellLost: Messaging["tellLost"],
   { report, defects }: Pick<Services, "report" | "defects">,
@@ -43,7 +43,7 @@ export class Messaging {
   private readonly core: Core;
   private readonly log: EventLog;
   private readonly views: Views;
-  /** Messages on their way into the log, by worker: they count in the queue already. */
+  /** Messages on their way into the log, by worker. They count in the queue already. */
   private readonly arriving = new Map<string, number>();
 
   constructor(core: Core) {
@@ -66,7 +66,7 @@ export class Messaging {
       }),
     );
 
-  /** Told once for each message that is open and whose worker has ended. */
+  /** Records the end of each open message whose worker has ended. */
   readonly tellLost: Effect.Effect<void, HoldfastError> = Effect.gen({ self: this }, function* () {
     const lost = yield* attempt(() =>
       this.views.openMessages().filter(({ worker_id }) => {
@@ -77,12 +77,12 @@ export class Messaging {
     if (lost.length > 0) yield* this.core.commit(lastWords(lost), { holds: true });
   });
 
-  /** Hands over what is accepted, also where the caller has gone away meanwhile. */
+  /** Accepts a message and hands it over. Once accepted, it is handed over even if the caller goes away. */
   hand(ref: string, text: string | undefined, close: boolean, key: string | undefined) {
     return Effect.uninterruptibleMask((restore) => this.handOn(ref, text, close, key, restore));
   }
 
-  /** Why nothing can be sent to it; else how it is talked to. */
+  /** The message protocol of a worker; fails with the reason if nothing can be sent to it. */
   private protocolOf(row: WorkerRow): Effect.Effect<MessageProtocol, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { messages, sessions_under } = yield* this.core.adapterOf(row.kind);
@@ -140,7 +140,9 @@ export class Messaging {
     );
   }
 
-  /** The secrets that the agent may know and the log may not: of one that never ran, all that its next incarnation would be given. */
+  /**
+   * Masks the secrets that the agent knows: for a worker that never ran, those that its next incarnation would be given.
+   */
   private redactorFor(row: WorkerRow): Effect.Effect<Redactor> {
     const known = this.core.roster.live.get(row.id)?.redact;
     if (known !== undefined && known !== withoutSecrets) return Effect.succeed(known);
@@ -162,7 +164,7 @@ export class Messaging {
     });
   }
 
-  /** Its record, on the way into the log. */
+  /** Drafts the record of a message. */
   private draftOf(row: WorkerRow, text: string) {
     return Effect.gen({ self: this }, function* () {
       const message_id = newId(this.core.wallMs());
@@ -186,7 +188,7 @@ export class Messaging {
     return messageDraft(row.id, newId(this.core.wallMs()), { state: "accepted", bytes: 0, closes: true });
   }
 
-  /** The text, the end of the input, or both, together or not at all. Resolves with the id of the first of them. */
+  /** Records the text, the end of the input, or both, in one transaction. Resolves with the id of the first of them. */
   private accept(row: WorkerRow, text: string | undefined, close: boolean, key: string | undefined) {
     return Effect.gen({ self: this }, function* () {
       const drafts = [
@@ -203,7 +205,7 @@ export class Messaging {
       return yield* Effect.catch(
         Effect.as(this.core.commit([{ ...first, id: this.keyOf(row, key) }, ...others]), message_id),
         (error) =>
-          // Somebody else with the same key was faster.
+          // A message with the same key may have come first.
           Effect.flatMap(this.earlier(row, key, text), (known) =>
             known === undefined ? Effect.fail(error) : Effect.succeed(known),
           ),
@@ -215,7 +217,7 @@ export class Messaging {
     return `message:${row.id}:${key}`;
   }
 
-  /** The fate of the first message with this key. One that says something else is no repeat of it. */
+  /** The id of the first message with this key; undefined if there is none. Fails if it has another text. */
   private earlier(row: WorkerRow, key: string | undefined, text: string | undefined) {
     return Effect.gen({ self: this }, function* () {
       if (key === undefined) return undefined;
@@ -223,7 +225,7 @@ export class Messaging {
       if (found?.type !== "worker_message" || found.payload.state !== "accepted") return undefined;
       const { text: first, bytes, masked } = found.payload;
       const shown = text === undefined ? undefined : (yield* this.redactorFor(row)).text(text);
-      // A masked text may be a secret that is known no more: then its length alone tells.
+      // A masked text may hold a secret that is no longer known: then only its length is compared.
       const isSame = bytes === Buffer.byteLength(text ?? "") && (masked === true || first === shown);
       return isSame ? found.payload.message_id : yield* Effect.fail(keyReused(key));
     });
@@ -259,7 +261,7 @@ export class Messaging {
         return yield* Effect.fail(new HoldfastError("INVALID_REQUEST", "The message is empty."));
       yield* attempt(() => this.checkRoom(row));
       const message_id = yield* this.counted(row.id, this.accept(row, text, close, key));
-      // A worker that ended meanwhile takes it no more, and nobody may wait for it.
+      // The worker may have ended meanwhile: then nobody else records the end of this message.
       if (isEnded((yield* this.core.rowOf(row.id)).state)) yield* this.tellLost;
       const worker = this.core.roster.live.get(row.id);
       if (worker !== undefined && isPassivated(worker.child())) yield* worker.input({ type: "wake" });

@@ -1,4 +1,4 @@
-/** Somebody pauses workers, or lets them go on: one by name, or all that run below a supervisor. */
+/** Pauses and unpauses workers: one by name, or every running one below a supervisor. */
 import { Effect } from "effect";
 import type { Worker } from "../../actors/worker/worker.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -17,7 +17,7 @@ export const makePausing = (
   { rowOf, authority, roster: { live } }: Core,
   each: ForEachRef,
 ): Pick<RuntimeApi, "pause" | "unpause"> => {
-  /** Whether that changed anything. */
+  /** True if the input changed anything. */
   const told = (worker: Worker, input: PauseInput): Effect.Effect<boolean, HoldfastError> =>
     Effect.suspend(() => {
       const before = worker.child().holds;
@@ -56,7 +56,7 @@ export const makePausing = (
             if (worker === undefined || !worker.child().open || worker.child().stop !== null)
               return yield* Effect.fail(nothingToPause(row));
             const changed = yield* told(worker, inputOf(row, how));
-            // It has ended, or is being stopped, since.
+            // It has ended or is being stopped since.
             if (!isPaused(worker.child())) return yield* Effect.fail(nothingToPause(yield* rowOf(row.id)));
             return perWorker(yield* rowOf(row.id), changed ? "updated" : "noop");
           }),

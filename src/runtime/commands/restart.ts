@@ -1,4 +1,4 @@
-/** Restarts by name: of a living worker, of one that has ended, of a member of a tree, of a supervisor. */
+/** Restarts by name: a living worker, an ended one, a member of a tree, or a supervisor. */
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -78,7 +78,7 @@ export class Restarting {
     });
   }
 
-  /** Before it is stopped, or started by its supervisor, which could only fail then. */
+  /** Refuses a restart that could only fail, before the worker is stopped or started. */
   private refuse(row: WorkerRow): Effect.Effect<void, HoldfastError> {
     const { adapterOf, accounts } = this.core;
     return Effect.gen({ self: this }, function* () {
@@ -90,7 +90,7 @@ export class Restarting {
     });
   }
 
-  /** Somebody else goes on in the session of what has ended. */
+  /** The refusal if another worker now uses the session of an ended one. */
   private sessionRefusal(row: WorkerRow): Effect.Effect<HoldfastError | undefined, HoldfastError> {
     const { services, sessions } = this.core;
     return Effect.gen(function* () {
@@ -102,7 +102,7 @@ export class Restarting {
   }
 }
 
-/** Its supervisor must run: what is started under one that does not would be stopped again. */
+/** Restarts a member of a tree. Its supervisor must run, because a stopped one would stop the worker again. */
 const restartMember = (tree: Tree, row: WorkerRow, by: string) =>
   tree.change((state) => {
     const refused = startRefusal(state, row.supervisor);

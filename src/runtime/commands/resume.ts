@@ -1,7 +1,7 @@
 /**
- * Going on in the session of an earlier worker, and branching it (decision 0027): a new worker, with the spec of that one, its last
- * session and another prompt. A worker that has ended stays as it ended, with its records; the session's lock holds for this
- * worker as for every other.
+ * Resumes or branches the session of an earlier worker (decision 0027): a new worker with that one's spec, its last session
+ * and another prompt. An ended worker keeps its end and its records. The rule of one holder for a session applies as
+ * everywhere.
  */
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
@@ -24,7 +24,8 @@ export const makeResuming =
       const session = sessionOf(row, capabilities, asked.fork === true);
       if (session instanceof HoldfastError) return yield* Effect.fail(session);
       const given = yield* attemptAsync(() => services.files.load(row.id));
-      // Sessions are of a directory: it goes on in the worktree of the one before, which stays that one's.
+      // A session belongs to a directory, so the new worker uses the earlier one's worktree, which still belongs to the
+      // earlier one.
       const cwd = yield* attempt(() => cwdIn(services.log, row.id, given));
       const spec = { ...given, cwd, worktree: undefined };
       return yield* spawn(resumed(spec, session, asked), {
@@ -39,7 +40,7 @@ const namesKind = (kind: string): HoldfastError =>
     suggestion: "Add --last or --session to continue a session of that kind, or name a worker.",
   });
 
-/** The session to go on in; or why there is none, with the next step. */
+/** The session to resume, or the error that says why there is none. */
 const sessionOf = (
   { id, name, kind, session_id }: WorkerRow,
   capabilities: readonly string[],
@@ -62,7 +63,7 @@ const sessionOf = (
   );
 };
 
-/** A worker of a file is its supervisor's; what goes on in its session stands under the root, and has no path for a name. */
+/** The new worker is under the root: only the worker of the file itself has its supervisor and its path as a name. */
 const resumed = (
   spec: WorkerSpec,
   session: string,
@@ -84,7 +85,7 @@ const resumed = (
     ext,
     name: name ?? kept,
     interactive: interactive ?? spec.interactive,
-    // A conversation lasts until somebody ends it.
+    // A new conversation has no timeout.
     timeout_ms: interactive === true && !spec.interactive ? 0 : spec.timeout_ms,
     supervisor: "root",
     significant: false,

@@ -1,4 +1,4 @@
-/** The end of the runtime: with its agents, or without them. */
+/** Ends the runtime, and its agents with it or without them. */
 import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { SHUTDOWN_STOPS_MAX } from "../../base/limits.ts";
@@ -19,7 +19,7 @@ export class Shutdown {
   private readonly killing: Killing;
   private readonly downTree: RuntimeApi["downTree"];
   private readonly failures: HoldfastError[] = [];
-  /** The log's end when all was stopped: once there is more, `daemon_stopped` is in it. */
+  /** The head of the log when everything was stopped. The next record is `daemon_stopped`. */
   private stoppedAt: number | undefined;
 
   constructor(core: Core, forest: Forest, killing: Killing, downTree: RuntimeApi["downTree"]) {
@@ -29,14 +29,14 @@ export class Shutdown {
     this.downTree = downTree;
   }
 
-  /** The last record of this runtime is in the log. */
+  /** True once the last record of this runtime is in the log. */
   isOver(): boolean {
     return this.stoppedAt !== undefined && this.core.services.log.head() > this.stoppedAt;
   }
 
   /**
-   * A worker that cannot be stopped or recorded does not keep the others from it; the first failure is told at the end. If
-   * agents that were to be stopped still run, the runtime goes on with them: nobody else would.
+   * A worker that cannot be stopped or recorded does not hold up the others; the first failure is returned at the end. If
+   * agents that were to be stopped still run, the runtime goes on: nobody else would supervise them.
    */
   readonly shutdown: RuntimeApi["shutdown"] = (agents, reason) =>
     Effect.gen({ self: this }, function* () {
@@ -67,7 +67,7 @@ export class Shutdown {
   private stopAll(reason: string): Effect.Effect<void> {
     const { roster, rowOf } = this.core;
     const how = { ids: [], by: "daemon", reason };
-    // A worker whose end is on record may still close its fiber, and counts as running until then.
+    // A worker counts as running until its fiber has closed, even after its end is on record.
     const stop = ({ id }: { readonly id: string }) =>
       this.tried(
         Effect.flatMap(rowOf(id), (row) =>
@@ -77,7 +77,7 @@ export class Shutdown {
     const asked = new Set<string>();
     const unasked = (ref: string): boolean => !asked.has(ref) && asked.add(ref).has(ref);
     return Effect.gen({ self: this }, function* () {
-      // Again until nothing is new: what was let in before the door was closed may have begun meanwhile.
+      // Repeat until nothing is new: a spawn that was admitted before the close may have begun meanwhile.
       for (;;) {
         const trees = this.forest.trees().filter(({ name }) => unasked(`tree ${name}`));
         yield* Effect.forEach(
@@ -92,7 +92,7 @@ export class Shutdown {
     });
   }
 
-  /** Agents that no stop has ended, by their workers' ids. */
+  /** Ids of workers whose agents still run after the stop. */
   private running(): Effect.Effect<readonly string[]> {
     const { live } = this.core.roster;
     const running = [...live.values()].filter((worker) => worker.child().open).map(({ id }) => id);

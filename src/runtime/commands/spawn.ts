@@ -1,4 +1,4 @@
-/** The beginning of a worker's life. A spawn is checked whole, recorded with its secrets masked, and only then put under supervision. */
+/** Spawns workers. A spec is checked completely, recorded with its secrets masked, and only then put under supervision. */
 import { Effect, Option, Semaphore } from "effect";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Resumer } from "../../actors/sessions.ts";
@@ -24,7 +24,7 @@ import type { SpawnReply } from "../replies.ts";
 import { makeSpecs, type Specs } from "../specs.ts";
 import type { Forest } from "../trees/forest.ts";
 
-/** Every denial of a spawn has its contract's reason code; what is no limit of ours is a start that failed. */
+/** Adds the contract's reason code to a refused spawn. A refusal by none of our limits is a failed start. */
 const withReason = (error: HoldfastError): HoldfastError => {
   const { details, phase } = error.info;
   if (details?.reason_code !== undefined || phase === "validation") return error;
@@ -34,7 +34,7 @@ const withReason = (error: HoldfastError): HoldfastError => {
   });
 };
 
-/** The caller is no part of it. A spec that an older version put on record has the defaults of fields that are new. */
+/** A spec for comparison: without the caller, and with today's defaults for fields that an older version did not record. */
 const asAsked = (spec: WorkerSpec): string =>
   canonicalJson({ ...WorkerSpec.parse(spec), parent: undefined, client_env: undefined });
 
@@ -44,7 +44,7 @@ export class Spawning {
   private readonly log: EventLog;
   private readonly views: Views;
   private readonly specs: Specs;
-  /** Spawns with an idempotency key go one at a time, so that a repeat always finds the first one's record. */
+  /** Runs spawns with an idempotency key one at a time, so that a repeat always finds the first one's record. */
   private readonly keyed = Semaphore.makeUnsafe(1);
 
   constructor(core: Core, forest: Pick<Forest, "add">) {
@@ -61,7 +61,7 @@ export class Spawning {
     return Effect.mapError(Effect.andThen(permitted, this.spawnOnce(asked, options)), withReason);
   };
 
-  /** A new life of what has ended, asked for by name. */
+  /** Starts an ended worker again, by name. */
   startAgain(row: WorkerRow, by: string): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const spec = yield* attemptAsync(() => this.core.services.files.load(row.id));
@@ -110,7 +110,10 @@ export class Spawning {
     );
   }
 
-  /** A program or a secret that is gone since then does not make another request of it: what cannot be compared is taken for the first. */
+  /**
+   * True if the request repeats the first one. If it cannot be compared, because a program or a secret is gone since, it
+   * counts as a repeat.
+   */
   private isRepeat(given: WorkerSpecInput, first: WorkerSpec): Effect.Effect<boolean, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { spec, adapter } = yield* this.specs.checked(given);
@@ -131,7 +134,7 @@ export class Spawning {
   ): Effect.Effect<SpawnReply, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { spec, adapter } = yield* this.specs.checked(given);
-      // A parent that another daemon supervises is not kept.
+      // Drop a parent that belongs to another daemon.
       const parent = yield* this.knownParent(spec);
       if (parent !== undefined) yield* this.core.authority.narrow(spec, adapter, parent);
       const { kept: startable, masked, shown } = yield* this.specs.startable(spec, adapter);
@@ -184,7 +187,7 @@ export class Spawning {
     });
   }
 
-  /** Before anything is recorded: what then does not begin holds no session. */
+  /** Claims the session before anything is recorded. If the worker does not begin, the session is released. */
   private holding<A>(
     worker: Resumer,
     session: string | undefined,
@@ -192,7 +195,7 @@ export class Spawning {
   ): Effect.Effect<A, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { sessions } = this.core;
-      // Two who start the same worker at once: the second one's failure takes nothing from the first.
+      // With two starts of the same worker at once, the failure of the second must not release the first one's claim.
       const had = sessions.holds(worker.id);
       const refused = yield* attempt(() => sessions.claim(worker, session));
       if (refused !== undefined) return yield* Effect.fail(refused);
@@ -201,7 +204,10 @@ export class Spawning {
     });
   }
 
-  /** The marker of an agent that spawns in another state directory names a worker of its own. */
+  /**
+   * The parent, if this store knows it: the marker of an agent that uses several state directories may name a worker of
+   * another one.
+   */
   private knownParent({ parent }: WorkerSpec) {
     return attempt(() =>
       parent !== undefined && this.views.worker(parent) !== undefined ? parent : undefined,
@@ -209,6 +215,6 @@ export class Spawning {
   }
 }
 
-/** A caller that names a parent may do no more than it. */
+/** The caller for permission checks: one that names a parent may do no more than the parent. */
 const callerOf = ({ parent }: WorkerSpecInput, caller: Caller): Caller =>
   caller.type === "worker" || parent === undefined ? caller : { type: "worker", worker_id: parent };

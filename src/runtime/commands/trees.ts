@@ -1,4 +1,4 @@
-/** `agent up` and `agent down`: a tree brought in line with its file, and taken down in order. */
+/** `agent up` and `agent down`: brings a tree in line with its file, and takes it down in order. */
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeApi } from "../api.ts";

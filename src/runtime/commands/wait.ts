@@ -1,4 +1,4 @@
-/** Waits for the ends of workers, within a time. */
+/** Waits for the ends of workers, with a timeout. */
 import { Effect } from "effect";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";

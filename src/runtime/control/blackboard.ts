@@ -1,6 +1,6 @@
 /**
- * The blackboard over the log: requests about one item go one after the other, each is decided on the item's row, and is answered
- * once its record is durable. Alarms tell what is over; a request that comes before its alarm finds out by itself.
+ * The blackboard over the log. Requests about one item are decided one after another, from the item's row, and answered once
+ * their record is durable. Alarms record expired leases and items; a request that comes before its alarm finds out by itself.
  */
 import { Effect, FiberSet, type Scope, Semaphore, Stream } from "effect";
 import { type Alarm, type Alarms, makeAlarms } from "../../actors/machine/alarms.ts";
@@ -38,7 +38,7 @@ import { leaseEnd, viewOf } from "./item-views.ts";
 type LogFollowing = Pick<RuntimeApi, "follow" | "watch">;
 type ItemWork<A> = Effect.Effect<A, HoldfastError>;
 
-/** The words of a post, as they are recorded. */
+/** The content of a post as it is recorded. */
 type SaidOfItem = Omit<RecordPayloads["bb_posted"], "item_id" | "by" | "clock">;
 
 export const makeBlackboard = (
@@ -60,11 +60,11 @@ class BlackboardKeeper implements BlackboardApi {
   private readonly following: LogFollowing;
   private readonly alarms: Alarms;
   private readonly fork: (work: Effect.Effect<void>) => void;
-  /** The next deadline of each item. */
+  /** The alarm for the next deadline of each item. */
   private readonly due = new Map<string, Alarm>();
-  /** Items that are being decided about, and keys, with how many wait for their turn. */
+  /** The lock of each item or key in use, and how many requests wait for it. */
   private readonly turns = new Map<string, { readonly lock: Semaphore.Semaphore; waiting: number }>();
-  /** Posts on their way into the log, by namespace: they count already. */
+  /** Posts on their way into the log, by namespace. They count already. */
   private readonly arriving = new Map<string, number>();
   private watchers = 0;
 
@@ -81,7 +81,7 @@ class BlackboardKeeper implements BlackboardApi {
     this.fork = fork;
   }
 
-  /** Deadlines of items that an earlier daemon has left go on. */
+  /** Sets the alarms of items from an earlier daemon. */
   readonly recover: ItemWork<void> = attempt(() => {
     for (let after = 0; ; ) {
       const items = this.views.itemsAfter(after, BB_PAGE_MAX);
@@ -119,7 +119,7 @@ class BlackboardKeeper implements BlackboardApi {
       const { caller = USER, token, idempotency_key: key } = asked;
       const established = yield* this.core.authority.permitStart(caller);
       const by = asked.by ?? established;
-      // An extension may be repeated as it is.
+      // An extension needs no key: repeating it does no harm.
       const id = key === undefined || token !== undefined ? undefined : `bb-claim:${key}`;
       const claiming =
         asked.id === undefined ? this.claimNext(asked, by, id) : this.claimOne(asked.id, asked, by, id);
@@ -136,7 +136,7 @@ class BlackboardKeeper implements BlackboardApi {
   }) =>
     Effect.gen({ self: this }, function* () {
       const by = said ?? (yield* this.core.authority.permitShared(caller));
-      // An item that is gone has no row: only its whole id is known by its records.
+      // A removed item has no row. Only its full id finds its records.
       const item_id = yield* Effect.catch(this.idOf(id), (error) =>
         idempotency_key === undefined ? Effect.fail(error) : Effect.succeed(id.toUpperCase()),
       );
@@ -197,7 +197,7 @@ class BlackboardKeeper implements BlackboardApi {
     return { boot_id, mono_ms, wall_ms: wall.ms, clock };
   }
 
-  /** The secrets that its worker has, too, where an agent posts. */
+  /** Masks a post. An agent's post is also masked by the secrets of its worker. */
   private masked(item: Omit<RequestData<"bb/post">, "ns">, caller: Caller): SaidOfItem {
     const { title, body, data, tags, artifacts, ttl_ms } = item;
     const said: Pick<SaidOfItem, "title" | "body" | "data"> = {
@@ -210,7 +210,7 @@ class BlackboardKeeper implements BlackboardApi {
     return { ...redact.value(said), tags, artifacts, ttl_ms };
   }
 
-  /** A request with a key is the record with this id: a repeat finds it, and waits for the first that is on its way. */
+  /** Runs a request with a key once. Its record has this id: a repeat waits for the first request and returns its result. */
   private once<A>(id: string | undefined, before: (first: LogRecord) => A, work: ItemWork<A>): ItemWork<A> {
     if (id === undefined) return work;
     const found = attempt(() => this.core.services.log.byId(id));
@@ -247,7 +247,7 @@ class BlackboardKeeper implements BlackboardApi {
     });
   }
 
-  /** Another post under the same key is no repeat. */
+  /** The reply to a repeated post. Throws if the key was used for another post. */
   private postedBefore(first: LogRecord, ns: string, said: SaidOfItem, key = ""): PostReply {
     if (first.type !== "bb_posted") throw keyReused(key);
     const { item_id, by: _, clock: __, ...before } = first.payload;
@@ -260,13 +260,13 @@ class BlackboardKeeper implements BlackboardApi {
     if (count >= BB_ITEMS_MAX)
       throw new HoldfastError(
         "QUEUE_FULL",
-        `Namespace ${ns} of the blackboard has ${BB_ITEMS_MAX} items, which is all that it may have.`,
+        `Namespace ${ns} of the blackboard has ${BB_ITEMS_MAX} items, the most that it may have.`,
         { suggestion: `Finish some of them first: agent bb list --ns ${ns}` },
       );
     if (count === 0 && this.views.namespaces(BB_NAMESPACES_MAX).length >= BB_NAMESPACES_MAX)
       throw new HoldfastError(
         "QUEUE_FULL",
-        `The blackboard has items in ${BB_NAMESPACES_MAX} namespaces, which is all that it may have.`,
+        `The blackboard has items in ${BB_NAMESPACES_MAX} namespaces, the most that it may have.`,
         { suggestion: "Finish the items of one of them first." },
       );
   }
@@ -285,7 +285,7 @@ class BlackboardKeeper implements BlackboardApi {
     );
   }
 
-  /** An id, or a unique prefix of one. */
+  /** Finds an item's id by an id or a unique prefix of one. */
   private idOf(ref: string): ItemWork<string> {
     return attempt(() => {
       const id = ref.toUpperCase();
@@ -314,7 +314,7 @@ class BlackboardKeeper implements BlackboardApi {
 
   private claimed(item_id: string, input: ItemInput, key: string | undefined): ItemWork<ClaimReply> {
     return Effect.map(this.change(item_id, input, key), (item) => {
-      // Nobody else decides about an item between its record and this.
+      // The lock is still held, so the item has not changed since its record.
       const held = item as BlackboardItem;
       return this.claimReply(held, input.type === "claim" ? "created" : "updated");
     });
@@ -332,7 +332,7 @@ class BlackboardKeeper implements BlackboardApi {
     };
   }
 
-  /** The oldest free item that nobody is about to get. */
+  /** Claims the oldest free item that no other request is about to claim. */
   private claimNext(
     { ns = NAMESPACE_DEFAULT, tags, lease_ms }: RequestData<"bb/claim">,
     by: string,
@@ -343,7 +343,7 @@ class BlackboardKeeper implements BlackboardApi {
       const next = free.find(({ item_id }) => !this.turns.has(item_id));
       if (next === undefined) return Effect.fail(noneFree(ns, tags));
       return Effect.catch(this.claimed(next.item_id, { type: "claim", by, lease_ms }, key), (error) =>
-        // It was just over, which is on record now.
+        // The item has just expired, and that is on record now.
         error.code === "ITEM_NOT_FOUND"
           ? this.claimNext({ ns, tags, lease_ms }, by, key)
           : Effect.fail(error),
@@ -351,7 +351,7 @@ class BlackboardKeeper implements BlackboardApi {
     });
   }
 
-  /** The lease of the first claim with this key, as long as it lasts. */
+  /** The reply to a repeated claim: the lease of the first one while it lasts. */
   private claimedBefore(first: LogRecord, { id, idempotency_key = "" }: RequestData<"bb/claim">): ClaimReply {
     const isSame = first.type === "bb_claimed" && first.payload.item_id.startsWith(id?.toUpperCase() ?? "");
     if (!isSame) throw keyReused(idempotency_key);
@@ -364,7 +364,7 @@ class BlackboardKeeper implements BlackboardApi {
     return this.claimReply(item, "noop");
   }
 
-  /** Decides about an item, once all that came before have been, and answers the item after that; `key` is the id of the record. */
+  /** Decides one input for an item after all earlier ones. Returns the item afterwards. `key` is the id of the record. */
   private change(item_id: string, input: ItemInput, key?: string): ItemWork<BlackboardItem | undefined> {
     return this.alone(
       item_id,
@@ -385,7 +385,10 @@ class BlackboardKeeper implements BlackboardApi {
     );
   }
 
-  /** A decision that has begun is carried through: a claimer that is gone holds its item until the lease is over. */
+  /**
+   * Runs work under the item's lock. A decision that has begun is completed: a claimer that is gone holds its item until the
+   * lease is over.
+   */
   private alone<A>(item_id: string, work: ItemWork<A>): ItemWork<A> {
     return Effect.suspend(() => {
       const turn = this.turns.get(item_id) ?? { lock: Semaphore.makeUnsafe(1), waiting: 0 };
@@ -399,7 +402,7 @@ class BlackboardKeeper implements BlackboardApi {
     });
   }
 
-  /** Answers the item as it is now. */
+  /** Sets the item's alarm, and returns the item as it is now. */
   private armNow(item_id: string): BlackboardItem | undefined {
     const item = this.views.item(item_id);
     this.arm(item_id, item);
@@ -423,12 +426,12 @@ class BlackboardKeeper implements BlackboardApi {
     );
   }
 
-  /** While the store takes nothing, it looks again. */
+  /** Records what has expired. If the store refuses, it tries again. */
   private look(item_id: string): Effect.Effect<void> {
     return Effect.catch(Effect.asVoid(this.change(item_id, { type: "look" })), (error) =>
       Effect.sync(() => {
         if (error.code === "ITEM_NOT_FOUND") return;
-        this.core.services.report("what is over on the blackboard waits for the store", error);
+        this.core.services.report("an expiry on the blackboard waits for the store", error);
         this.armAfter(item_id, RECONCILE_PERIOD_MS);
       }),
     );

@@ -1,6 +1,6 @@
 /**
- * All mailboxes that a daemon has in memory: one decision at a time for each, recorded before it is answered, and an alarm for
- * what time alone changes. `control/mailbox` decides; the log has the truth.
+ * All mailboxes of a daemon in memory. Each makes one decision at a time, which is recorded before it is answered, and has
+ * an alarm for changes by time alone. `control/mailbox` decides; the log is the truth.
  */
 import { Effect, type Scope, Semaphore } from "effect";
 import { containing } from "../../actors/defects.ts";
@@ -29,7 +29,7 @@ import { isOfMail, type MailMessage } from "../../protocol/mail.ts";
 import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
 import type { Core } from "../core.ts";
 
-/** One mailbox, and the fibers that wait for it. */
+/** One mailbox and the callers that wait for it. */
 interface BoxShell {
   readonly name: string;
   readonly lock: Semaphore.Semaphore;
@@ -40,7 +40,7 @@ interface BoxShell {
   alarm: Alarm | undefined;
 }
 
-/** An input that waits for its turn; `make` answers none where there is nothing to do any more. */
+/** An input that waits for its turn. `make` returns undefined if there is nothing left to do. */
 interface WaitingInput {
   readonly make: () => MailInput | undefined;
   readonly resume: (told: Effect.Effect<readonly LogRecord[], HoldfastError>) => void;
@@ -57,7 +57,7 @@ export class Boxes {
   private readonly alarms: Alarms;
   private readonly fork: (work: Effect.Effect<void>) => void;
   private readonly shells = new Map<string, BoxShell>();
-  /** Those who wait for something about a message, by its id. */
+  /** Callers that wait for a record about a message, by its id. */
   private readonly awaited = new Map<string, Set<() => void>>();
 
   private constructor(core: Core, alarms: Alarms, fork: (work: Effect.Effect<void>) => void) {
@@ -66,7 +66,7 @@ export class Boxes {
     this.fork = fork;
   }
 
-  /** Takes over what is in the log. */
+  /** Opens all mailboxes from the log. */
   static open(core: Core): Effect.Effect<Boxes, HoldfastError, Scope.Scope> {
     return Effect.gen(function* () {
       const { defects, views } = core.services;
@@ -94,7 +94,7 @@ export class Boxes {
     return { clock, mono_ms, boot_id: clock.boot_id, wall_ms: this.core.wallMs() };
   }
 
-  /** Whether a poll would change anything now. */
+  /** True if a poll would change anything now. */
   isPollDue(name: string): boolean {
     const box = this.box(name);
     const now = this.core.monoMs();
@@ -102,8 +102,8 @@ export class Boxes {
   }
 
   /**
-   * The records of an input, decided when its turn has come. Inputs that wait for the store are recorded in one transaction. An input whose caller goes
-   * away before its turn is not decided.
+   * Decides an input when its turn comes, and resolves with its records. Inputs that wait for the store are recorded in one
+   * transaction. If the caller goes away before its turn, its input is not decided.
    */
   decide(
     name: string,
@@ -124,7 +124,7 @@ export class Boxes {
     });
   }
 
-  /** Inputs for several mailboxes in one transaction, also where the caller has gone away meanwhile. */
+  /** Decides inputs for several mailboxes in one transaction, and completes it even if the caller goes away. */
   decideTogether(
     names: readonly string[],
     make: () => readonly BoxInput[],
@@ -134,7 +134,7 @@ export class Boxes {
       const drafts = make().flatMap(({ name, input }) => decideBox(name, this.box(name), input, now));
       return Effect.map(this.core.commit(drafts), (records) => this.onRecord(records));
     });
-    // In one order for everybody: two who want the same two mailboxes wait for each other once.
+    // Take the locks in one order, so that two callers with the same mailboxes cannot deadlock.
     return [...new Set(names)]
       .sort()
       .reduceRight<Effect.Effect<readonly LogRecord[], HoldfastError>>(
@@ -151,7 +151,7 @@ export class Boxes {
     });
   }
 
-  /** As many inputs as one transaction takes, each on the mailbox after the one before it. */
+  /** Decides as many inputs as one transaction takes, each on the mailbox after the one before it. */
   private drainOnce(shell: BoxShell): Effect.Effect<void> {
     const now = this.time();
     const drafts: RecordDraft[] = [];
@@ -164,7 +164,7 @@ export class Boxes {
       try {
         const input = asked.make();
         const events = input === undefined ? [] : decideBox(shell.name, box, input, now);
-        // A message that is sent twice is looked up again once the first is in the log.
+        // A repeated message waits until the first is in the log, where it is found.
         if (events.some(({ id }) => id !== undefined && drafts.some((draft) => draft.id === id))) {
           shell.pending.unshift(asked);
           break;
@@ -188,7 +188,7 @@ export class Boxes {
     });
   }
 
-  /** Until the next poll could get something. */
+  /** Resolves when the next poll could get something. */
   untilReady(name: string): Effect.Effect<void, HoldfastError> {
     return Effect.callback((resume) => {
       if (this.isPollDue(name)) return resume(Effect.void);
@@ -200,7 +200,7 @@ export class Boxes {
     });
   }
 
-  /** Until there is a record of one of these messages; at once where `isThere` says so. */
+  /** Resolves at the next record of one of these messages; at once if `isThere` is true. */
   untilTold(ids: readonly string[], isThere: () => boolean): Effect.Effect<void, HoldfastError> {
     return Effect.suspend(() =>
       Effect.callback<void, HoldfastError>((resume) => {
@@ -234,7 +234,7 @@ export class Boxes {
     return made;
   }
 
-  /** Nobody is woken before all of it is folded. */
+  /** Folds the records of a transaction, then wakes the callers that wait. */
   private onRecord(records: readonly LogRecord[]): readonly LogRecord[] {
     const changed = new Set<BoxShell>();
     const told: (() => void)[] = [];
@@ -250,7 +250,7 @@ export class Boxes {
     return records;
   }
 
-  /** Wakes those who can go on, and is called again when time has changed something. */
+  /** Wakes the polls that can get something, and sets the alarm for the next change by time. */
   private arm(shell: BoxShell): void {
     shell.alarm?.disarm();
     shell.alarm = undefined;
@@ -261,7 +261,7 @@ export class Boxes {
   }
 
   private ringIn(shell: BoxShell, delay_ms: number): void {
-    // A timer holds no month, and a machine that slept is looked at all the same.
+    // A timer cannot hold a month, and a machine that slept must be checked soon.
     const soon = Math.min(Math.max(0, delay_ms), MAILBOX_LOOK_MAX_MS);
     shell.alarm = this.alarms.after(soon, () => this.fork(this.look(shell)));
   }
@@ -283,13 +283,13 @@ export class Boxes {
   }
 }
 
-/** Records of one transaction; a seq that no record of a log has. */
+/** The range of seqs for records that are not in the log yet. No recorded seq is that high. */
 const PROVISIONAL_MAX = 1_000_000;
-/** A record that is not in the log yet: the next decision of its transaction is made on what it changes. */
+/** A draft as a record with a provisional seq, so that the next decision of the same transaction can build on it. */
 const provisional = (n: number, draft: RecordDraft): LogRecord =>
   ({ ...draft, seq: Number.MAX_SAFE_INTEGER - PROVISIONAL_MAX + n, recorded_at: "" }) as LogRecord;
 
-/** The address of a mailbox's stream. */
+/** The address of a mailbox, from the name of its stream. */
 export const boxNameOf = (stream: string): string => stream.slice(stream.indexOf(":") + 1);
 
 const tooMany = (name: string): HoldfastError =>

@@ -1,4 +1,4 @@
-/** Items of the blackboard as they are told: deadlines as times of the wall clock. */
+/** Items of the blackboard as answers show them, with deadlines in wall-clock time. */
 import type { DecisionTime } from "../../control/lease.ts";
 import { monotonicDeadline } from "../../control/lease.ts";
 import type { BlackboardItem, ItemLease } from "../../protocol/blackboard.ts";
@@ -13,7 +13,7 @@ const timeOf = (deadline: Deadline, now: DecisionTime): string =>
 
 export const leaseEnd = ({ deadline }: ItemLease, now: DecisionTime): string => timeOf(deadline, now);
 
-/** A lease that is over, and whose alarm has not rung yet, is told no more. */
+/** A lease that has run out is not shown, even if its alarm has not rung yet. */
 export const viewOf = (item: BlackboardItem, now: DecisionTime): ItemView => {
   const { seq: _, deadline, lease, ...said } = item;
   const held = lease !== null && leftOf(lease.deadline, now) > 0 ? lease : null;

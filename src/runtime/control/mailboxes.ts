@@ -1,4 +1,4 @@
-/** Mailboxes as their users see them: who may use which, and the answers. */
+/** Mailboxes as their users see them: permissions and answers. */
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { withoutSecrets } from "../../actors/worker/launching.ts";
@@ -25,7 +25,7 @@ import type { MailLeaseReply, MailSentReply, MailView, PolledMail } from "../mai
 import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS } from "../resolve.ts";
 import { type Boxes, type BoxInput, boxNameOf } from "./boxes.ts";
 
-/** A message that is about to be sent. */
+/** A message to be sent. */
 interface Letter {
   readonly to: string;
   readonly from: string;
@@ -38,19 +38,19 @@ interface Letter {
   readonly message_id: string;
 }
 
-/** A repeat has the same id: it is the record of the same message. */
+/** The id of a message's record. A repeat has the same one. */
 const recordIdOf = (message_id: string): string => `mail:${message_id}`;
-/** An ask has one reply: the first. */
+/** The id of the reply to an ask, which has only one. */
 const replyIdOf = (ask_id: string): string => ulidOf(`reply to ${ask_id}`);
 
-/** A caller that nobody knows is answered as the user is. */
+/** The mailbox for replies to a sender. An unknown caller uses the user's. */
 const replyAddress = (from: string): string => (isUlid(from) ? from : USER_BOX);
 const fromOf = (caller: Caller): string => (caller.type === "worker" ? caller.worker_id : caller.type);
 
 export class Mailboxes implements MailboxApi {
   private readonly core: Core;
   private readonly boxes: Boxes;
-  /** Workers that have polled their own mailbox since this daemon began. */
+  /** Callers that wait for a worker's first poll, and the workers that have polled since this daemon began. */
   private readonly readers = new Map<string, Set<() => void>>();
   private readonly polled = new Set<string>();
 
@@ -178,7 +178,7 @@ export class Mailboxes implements MailboxApi {
       return { message_id, to, effect: "updated" };
     });
 
-  /** Whether this worker has ever polled its mailbox; resolves at its first poll. */
+  /** Resolves once the worker has polled its mailbox for the first time, in this daemon or an earlier one. */
   untilRead(worker_id: string): Effect.Effect<void, HoldfastError> {
     return Effect.callback((resume) => {
       if (this.polled.has(worker_id) || this.core.services.views.isMailReader(worker_id))
@@ -193,7 +193,7 @@ export class Mailboxes implements MailboxApi {
     });
   }
 
-  /** The reply to an ask, once it is there; it is out of the asker's mailbox then. Fails where the ask is a dead letter. */
+  /** Resolves with the reply to an ask, which it takes out of the asker's mailbox. Fails if the ask is a dead letter. */
   untilAnswered(ask_id: string, box: string): Effect.Effect<MailSent, HoldfastError> {
     const reply_id = replyIdOf(ask_id);
     const replied = () => this.sentBy(reply_id);
@@ -235,11 +235,11 @@ export class Mailboxes implements MailboxApi {
   private polledBy(record: LogRecord): readonly PolledMail[] {
     if (record.type !== "mailbox_delivered") return [];
     const [row] = this.core.services.views.mail(record.payload.message_id, 1);
-    // Acknowledged meanwhile: by a consumer that knew its token.
+    // No row: a consumer with an older token has acknowledged it meanwhile.
     return row === undefined ? [] : [{ ...this.viewOf(row), token: record.seq }];
   }
 
-  /** The first message with an id is the only one. */
+  /** Sends a message once: a repeat with the same id is a `noop`. */
   private post(letter: Letter) {
     return Effect.gen({ self: this }, function* () {
       const records = yield* this.boxes.decide(letter.to, () => this.sending(letter));
@@ -248,7 +248,7 @@ export class Mailboxes implements MailboxApi {
     });
   }
 
-  /** Undefined where it was sent before. */
+  /** The input that sends a message; undefined if it was sent before. */
   private sending(letter: Letter): MailInput | undefined {
     const { message_id } = letter;
     if (this.sentBy(message_id) !== undefined) return undefined;
@@ -282,7 +282,7 @@ export class Mailboxes implements MailboxApi {
     });
   }
 
-  /** Values that the sender's and the receiver's agent know as secrets are masked, as in all records. */
+  /** Masks the secrets of the sender's and the receiver's agents, as in all records. */
   private masked({ to, from, payload, artifact, correlates, ...letter }: Letter): Omit<MailSent, "clock"> {
     const { to: _, ...rest } = { to, ...letter };
     return {
@@ -298,7 +298,7 @@ export class Mailboxes implements MailboxApi {
     return (this.core.roster.live.get(worker_id)?.redact ?? withoutSecrets).value(value);
   }
 
-  /** A worker that may read, or the user. */
+  /** The mailbox that a message goes to: a worker's that has not ended, or the user's. */
   private destination(to: string | undefined): Effect.Effect<string, HoldfastError> {
     if (to === undefined)
       return Effect.fail(new HoldfastError("INVALID_REQUEST", "A message needs the address of its mailbox."));
@@ -308,7 +308,7 @@ export class Mailboxes implements MailboxApi {
     );
   }
 
-  /** The mailbox that a caller means, if it may read it. */
+  /** The mailbox that the caller means; fails if it may not read it. */
   private own(id: string | undefined, caller: Caller): Effect.Effect<string, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const box =
@@ -380,7 +380,7 @@ export class Mailboxes implements MailboxApi {
     };
   }
 
-  /** Null for what is not in the future. */
+  /** A monotonic time as RFC 3339; null if it is not in the future. */
   private instant(mono_ms: number, now: number): string | null {
     return mono_ms <= now ? null : new Date(this.core.wallMs() + Math.ceil(mono_ms - now)).toISOString();
   }
@@ -416,7 +416,7 @@ export class Mailboxes implements MailboxApi {
 const isSameLetter = ({ clock: _, ...first }: MailSent, again: Omit<MailSent, "clock">): boolean =>
   JSON.stringify(first, sortedKeys) === JSON.stringify(again, sortedKeys);
 
-/** In one order, whatever order the keys of objects came in. */
+/** Sorts the keys of objects, so that equal values have equal texts. */
 const sortedKeys = (_: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
