@@ -725,3 +725,15 @@ export const TEST_QUIET_TURNS = 60;
 export const TEST_SETTLE_TURNS_MAX = 20_000;
 /** How long `open` of the library waits until the ends of runs that ended while it was closed are recorded: their output is read first. */
 export const OPEN_SETTLE_MAX_MS = 10_000;
+
+/** A path that is given to a skill: PATH_MAX of Linux. */
+export const SKILL_PATH_MAX_BYTES = 4_096;
+/** Links on one path that a skill follows: MAXSYMLINKS of Linux. */
+export const LINKS_OF_PATH_MAX = 40;
+/** Entries of one directory that a skill looks at. */
+export const DIRECTORY_NAMES_MAX = 100_000;
+/** Directories below one another that fs/ls and text/grep enter. */
+export const SKILL_DEPTH_MAX = 32;
+/** Entries in one answer of fs/ls, and without `limit`: about 16 KB, half of INLINE_MAX_BYTES. */
+export const LS_ENTRIES_MAX = 2_000;
+export const LS_ENTRIES_DEFAULT = 80;

@@ -202,6 +202,14 @@ export const ERROR_CATALOGUE = {
     "none",
     "See the items of a namespace with `agent bb list --ns NS`; one that is done or past its time to live is gone.",
   ),
+  FILE_NOT_FOUND: row(
+    "ENOTFOUND",
+    5,
+    404,
+    false,
+    "none",
+    "List the files of the workspace with `agent run fs/ls`.",
+  ),
   SESSION_NOT_FOUND: row(
     "ENOTFOUND",
     5,
@@ -461,6 +469,7 @@ export const ERROR_CATALOGUE = {
     "partial",
     "Ask for less, or raise HOLDFAST_MAX_CAPTURE; `-o text` and `-o json` have no such limit.",
   ),
+  FILE_FAILED: row("EIO", 1, 500, false, "none", "Check the file and the disk that it is on."),
   STORE_FAILED: row("EIO", 1, 500, false, "none", "Run `agent doctor` and `agent db check`."),
   STORE_CORRUPT: row(
     "EIO",
