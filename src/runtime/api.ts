@@ -132,7 +132,7 @@ export interface WatchQuery {
   /** Start after this seq or cursor. Undefined: start at the end of the log. */
   readonly from?: StartCursor;
   readonly since_ms?: number;
-  /** Of the records that are in the log already, only the newest `tail` ones that pass the filter. */
+  /** Among the records already in the log, only the newest `tail` ones that pass the filter. */
   readonly tail?: number;
   /** End after this seq, even if the workers have not ended. */
   readonly until?: number;

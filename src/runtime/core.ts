@@ -1,4 +1,4 @@
-/** The parts that all of the runtime share: its ports, its clock, who lives, and how a worker is found. */
+/** The parts that the whole runtime shares: its ports, its clock, the living workers, and the search for a worker. */
 
 import { Clock, Effect, type Scope } from "effect";
 import { makeBridge } from "../actors/bridge.ts";
@@ -30,15 +30,15 @@ import { makeRoster, type Roster } from "./roster.ts";
 
 export interface Kinds {
   readonly all: readonly AgentAdapter[];
-  /** The name of the nearest kind, for a mistyped one. */
+  /** The nearest known kind, for a mistyped one. */
   readonly suggest: (kind: string) => string | undefined;
-  /** Whether they were configured anew since they were loaded. */
+  /** True if their configuration has changed since they were loaded. */
   readonly isOutdated?: (() => boolean) | undefined;
-  /** Whether something of their configuration is left out. */
+  /** True if a part of their configuration could not be used. */
   readonly isPartial?: boolean;
 }
 
-/** The ports of the runtime: those of its actors, and the care for the store. */
+/** The ports of the runtime: those of its actors, and the upkeep of the store. */
 export interface RuntimeServices extends Services {
   readonly upkeep: Upkeep;
 }
@@ -48,14 +48,14 @@ export interface Core {
   readonly roster: Roster;
   readonly admission: Admission;
   readonly gaps: Gaps;
-  /** The end of the log, where its readers wait. */
+  /** The end of the log, where readers wait. */
   readonly tail: Tail;
   readonly disk: Disk;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
-  /** The rights of a caller. */
+  /** Checks the rights of callers. */
   readonly authority: Authority;
-  /** The next place in the start order. */
+  /** Takes the next place in the start order. */
   place(): number;
   wallMs(): number;
   monoMs(): number;
@@ -64,28 +64,28 @@ export interface Core {
     drafts: readonly RecordDraft[],
     options?: AppendOptions,
   ): Effect.Effect<readonly LogRecord[], HoldfastError>;
-  /** By id, a unique prefix of one, or a name. */
+  /** Finds a worker by its id, a unique prefix of one, or a name. */
   find(ref: string): Effect.Effect<WorkerRow, HoldfastError>;
-  /** The test for supervisors: one that is taken for a worker is told so. */
+  /** Sets the test for supervisor paths, so that a supervisor named in place of a worker gets a clear error. */
   nameSupervisors(knows: (path: string) => boolean): void;
-  /** The row of a worker that is known to be there. */
+  /** The row of a worker that is known to exist. */
   rowOf(id: string): Effect.Effect<WorkerRow, HoldfastError>;
   adapterOf(kind: string): Effect.Effect<AgentAdapter, HoldfastError>;
-  /** The worker whose agent asks, and those above it; nearest first. */
+  /** The worker whose agent makes a request, and its ancestors, nearest first. */
   ancestors(parent: string | undefined): Effect.Effect<readonly Ancestor[], HoldfastError>;
-  /** The state of a worker, by its records. */
+  /** The state of a worker by its records. */
   fold(row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError>;
 }
 
 const noWorker = (supervisor: string): HoldfastError =>
-  new HoldfastError("WORKER_NOT_FOUND", `"${supervisor}" is a supervisor, and no worker.`, {
+  new HoldfastError("WORKER_NOT_FOUND", `"${supervisor}" is a supervisor, not a worker.`, {
     suggestion:
       supervisor === "root"
         ? "See all that is below it: agent tree"
-        : `See how it stands: agent why ${supervisor}; or name one of its workers: agent tree`,
+        : `See its state: agent why ${supervisor}; or name one of its workers: agent tree`,
   });
 
-const LEFT_OUT = "Something of config.yaml is left out: `agent doctor` says what, and why.";
+const LEFT_OUT = "A part of config.yaml is ignored: `agent doctor` says what and why.";
 
 export const makeCore = (
   services: RuntimeServices,
@@ -169,7 +169,7 @@ export const makeCore = (
     };
   });
 
-/** Records an event of the daemon itself; nothing waits for it. */
+/** Records an event of the daemon itself. Nothing waits for the record. */
 const noteOf = ({ log, report, defects }: Services, stamp: () => ClockStamp) => {
   const note = (draft: RecordDraft): void =>
     void log.commit([draft]).catch((cause) => report("an event could not be recorded", cause));

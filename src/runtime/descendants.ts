@@ -1,4 +1,4 @@
-/** Workers with all that their agents asked for, and theirs: each once, ended ones too. */
+/** Workers with everything that their agents spawned, at any depth: each once, ended ones included. */
 import type { Views } from "../store/views.ts";
 
 export const withDescendants = (
@@ -6,7 +6,7 @@ export const withDescendants = (
   ids: readonly string[],
 ): readonly string[] => {
   const found = new Set(ids);
-  // A set goes on over what is added to it.
+  // Iteration over a set includes elements that are added meanwhile.
   for (const id of found) for (const below of views.spawnedBy(id)) found.add(below);
   return [...found];
 };

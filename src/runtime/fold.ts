@@ -1,4 +1,4 @@
-/** A tree as its records tell it: its own stream and those of its workers, in the order in which they were written. */
+/** Folds a tree from its records: its own stream and those of its workers, in the order of writing. */
 import type { LogRecord, RecordType } from "../protocol/records.ts";
 import { childPath } from "../protocol/tree.ts";
 import type { TreeRef, TreeSupervisorRef } from "../protocol/tree-records.ts";
@@ -9,14 +9,14 @@ import { type Instant, LIFECYCLE, monotonicOf } from "../supervisor/child/evolve
 import { emptyTree, evolveTree, TREE_RECORDS } from "../supervisor/tree/evolve.ts";
 import type { TreeState } from "../supervisor/tree/state.ts";
 
-/** Also the request, by which a dynamic supervisor gets a child. */
+/** Includes the spawn request, which adds a child to a dynamic supervisor. */
 const OF_WORKERS: readonly RecordType[] = ["worker_spawn_requested", ...LIFECYCLE];
 
-/** The state that a tree's own stream gives since it was applied anew. */
+/** A tree's own stream since the tree was last applied anew. */
 export interface TreeHistory {
   readonly name: string;
   readonly records: readonly LogRecord[];
-  /** Paths of all supervisors that it has or had. */
+  /** Paths of all its supervisors, removed ones included. */
   readonly supervisors: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export const treeHistory = (log: EventLog, name: string): TreeHistory => {
   return { name, records, supervisors: [...new Set(paths)] };
 };
 
-/** `rows`: the workers under its supervisors. */
+/** Folds the state of a tree. `rows`: the workers under its supervisors. */
 export const foldTree = (
   log: EventLog,
   { name, records: own }: TreeHistory,
@@ -53,14 +53,17 @@ export const foldTree = (
   }, emptyTree(name));
 };
 
-/** After another boot the age of a record is known by the wall clock alone: it is clamped to what any window can count. */
+/**
+ * The longest period that any window counts. After a reboot, the age of a record is known only by the wall clock, so it is
+ * clamped to this.
+ */
 const longestPeriod = (tree: TreeState): number =>
   Math.max(
     0,
     ...[...tree.supervisors.values()].map(({ config }) => Math.max(config.period_ms, config.backoff_max_ms)),
   );
 
-/** The paths at and below a supervisor, as its file has or had them since the tree was applied first, and when that was. */
+/** The paths at and below a supervisor, present and past, since the tree was first applied, and that time. */
 export const pathsBelow = (
   log: EventLog,
   tree: string,
@@ -74,7 +77,7 @@ export const pathsBelow = (
   return { since: own[0]?.recorded_at ?? "", paths: new Set(paths) };
 };
 
-/** Every supervisor of a tree, by its path. */
+/** The paths of all supervisors in a tree. */
 const pathsOf = (tree: string, root: TreeSupervisorRef): readonly string[] => {
   const below = (at: string, { children }: TreeSupervisorRef): readonly string[] => [
     at,

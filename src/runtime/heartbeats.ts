@@ -1,6 +1,6 @@
 /**
- * When the process of each worker was last looked at, and found as it should be. A living worker's is in memory; the store has those of all
- * workers, written in bulk and not as records.
+ * When each worker's process was last checked and found as expected. The heartbeats of living workers are in memory; the
+ * store has those of all workers, written in bulk and not as records.
  */
 import type { Worker } from "../actors/worker/worker.ts";
 import { HEARTBEAT_LATE_MIN_MS, HEARTBEATS_LATE_AFTER, HEARTBEATS_WRITTEN_MS } from "../base/limits.ts";
@@ -24,7 +24,10 @@ export class Heartbeats {
     return beat === undefined ? null : new Date(beat.at_ms).toISOString();
   }
 
-  /** Living workers that nobody has looked at for HEARTBEATS_LATE_AFTER of their heartbeats, and the longest that is ago. */
+  /**
+   * The number of living workers whose last check is more than HEARTBEATS_LATE_AFTER heartbeats ago, and the greatest age
+   * in milliseconds.
+   */
   late(): { readonly late: number; readonly oldest_ms: number | null } {
     const now = this.core.wallMs();
     let late = 0;
@@ -40,7 +43,7 @@ export class Heartbeats {
     return { late, oldest_ms: oldest };
   }
 
-  /** On the tick. While the store takes nothing, the next look finds them again. */
+  /** Writes the heartbeats, on the tick. While the store refuses, the next call tries again. */
   look(): void {
     const { log, upkeep } = this.core.services;
     const now = this.core.monoMs();
@@ -50,7 +53,7 @@ export class Heartbeats {
       if (beats.length > 0) upkeep.beat(beats);
       this.writtenMs = now;
     } catch (cause) {
-      // The disk is full, or the file is gone: the store says so itself, and a heartbeat is no defect.
+      // A full disk or a missing file: the store reports it itself, and a lost heartbeat is no defect.
       if (!(cause instanceof HoldfastError)) throw cause;
     }
   }

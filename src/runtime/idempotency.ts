@@ -1,4 +1,4 @@
-/** A request that is repeated under its key is done once; another one under the same key is a mistake of who asks. */
+/** A request repeated with its key is carried out once. Another request with the same key is the caller's mistake. */
 import { HoldfastError } from "../protocol/errors.ts";
 
 export const keyReused = (key: string): HoldfastError =>

@@ -1,4 +1,4 @@
-/** The answers about jobs: workers that are never restarted, in the words of protocol-v1.txt. */
+/** The answers about jobs: workers that are never restarted, in the terms of protocol-v1.txt. */
 import type { JobState } from "../protocol/jobs.ts";
 import type { Usage, WorkerError } from "../protocol/records.ts";
 import type { QueuePlace } from "../supervisor/admission/seats.ts";
@@ -21,7 +21,7 @@ export interface JobView {
   readonly error: WorkerError | null;
   readonly usage: Usage;
   readonly labels: Readonly<Record<string, string>>;
-  /** Its place among those that wait to be started. */
+  /** Its place in the start queue; absent if it does not wait. */
   readonly queue?: QueuePlace;
 }
 
@@ -31,7 +31,7 @@ export interface SubmittedJob extends JobView {
 
 export interface JobsReply {
   readonly jobs: readonly JobView[];
-  /** For the page after this one. */
+  /** The cursor of the next page; absent on the last one. */
   readonly cursor?: string;
 }
 

@@ -8,27 +8,27 @@ export interface MailView {
   /** `user`, or the id of a worker. */
   readonly to: string;
   readonly from: string;
-  /** The sender's name, where it is a worker that has one. */
+  /** The sender's name; null if the sender is no worker or has no name. */
   readonly from_name: string | null;
   readonly type: MailType;
-  /** The id of the ask that a reply answers. */
+  /** The id of the ask that a reply answers; null for other messages. */
   readonly correlation_id: string | null;
-  /** Secrets are masked. */
+  /** The payload, with secrets masked. */
   readonly payload: JsonValue;
-  /** The digest of content that was too large for it. */
+  /** The digest of content that is too large for the payload; null if there is none. */
   readonly artifact: string | null;
   readonly state: MailState;
-  /** Deliveries so far, and how many there are at most. */
+  /** Deliveries so far, and their bound. */
   readonly attempt: number;
   readonly attempts_max: number;
   readonly sent_at: string;
-  /** When the next poll can get it: null for what can be polled now, and for a dead letter. */
+  /** The time from which a poll can get it; null for a message that can be polled now, and for a dead letter. */
   readonly visible_at: string | null;
-  /** When it dies unless somebody has it then; null for a dead letter. */
+  /** The time at which it becomes a dead letter unless it is leased then; null for a dead letter. */
   readonly expires_at: string | null;
-  /** The consumer that had it last; null where none has it, or gave it back. */
+  /** The consumer that leased it last; null if there is none, or it gave the message back. */
   readonly holder: string | null;
-  /** The words with which it was given back last. */
+  /** The note with which it was last given back. */
   readonly note: string | null;
   readonly cause: DeathCause | null;
   readonly died_at: string | null;
@@ -36,26 +36,26 @@ export interface MailView {
 
 /** A message under a lease. */
 export interface PolledMail extends MailView {
-  /** For `ack`, `nack` and `extend`. */
+  /** The token for `ack`, `nack` and `extend`. */
   readonly token: number;
 }
 
 export interface MailSentReply {
   readonly message_id: string;
   readonly to: string;
-  /** `noop`: it was sent before, under the same key; or the ask has its reply. */
+  /** `noop`: it was sent before with the same key, or the ask already has its reply. */
   readonly effect: "created" | "noop";
 }
 
 export interface MailPollReply {
-  /** None: nothing was there, or came in time. */
+  /** Empty if nothing was there or came in time. */
   readonly messages: readonly PolledMail[];
 }
 
 export interface MailAckReply {
   readonly message_id: string;
   readonly effect: "updated";
-  /** The message that carries the reply. */
+  /** The id of the message that carries the reply. */
   readonly reply_id?: string;
 }
 

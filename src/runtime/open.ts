@@ -1,4 +1,4 @@
-/** Puts the real parts together: the log, the process spawner and the adapters of a state directory, under one runtime. */
+/** Builds a runtime from the real parts: the log, the process spawner and the adapters of a state directory. */
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -39,37 +39,37 @@ import { specFiles } from "./spec-files.ts";
 import { confiningIn, preparingWith, probe, workspacesIn } from "./world.ts";
 
 export interface OpenRuntimeOptions {
-  /** Absolute; made with mode 0700 where it is missing. */
+  /** Absolute path. Created with mode 0700 if it is missing. */
   readonly stateDir: string;
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
-  /** The kinds that there are. Default: ours, with nothing allowed that must be. */
+  /** The known kinds. Default: the built-in ones, without any that must be allowed explicitly. */
   readonly registry?: Registry | undefined;
-  /** How long output of ended incarnations stays in the log; Infinity is for ever. */
+  /** Milliseconds that output of ended incarnations stays in the log; Infinity for ever. Default: RETENTION_DEFAULT_MS. */
   readonly retentionMs?: number | undefined;
-  /** Bytes that the log may take before its oldest output goes, whatever its age. Default: as much as there is. */
+  /** Bytes that the log may have before its oldest output is moved, whatever its age. Default: no bound. */
   readonly retentionBytes?: number | undefined;
-  /** The largest answer that is kept as an artifact. */
+  /** The largest answer, in bytes, that is kept as an artifact. Default: CAPTURE_MAX_BYTES. */
   readonly captureMaxBytes?: number | undefined;
-  /** The prices of what agents report no cost of: the first list that has one for a model. */
+  /** Prices for agents that report no cost. The first list with a price for a model counts. */
   readonly prices?: readonly PriceList[] | undefined;
-  /** The cgroup that is the runtime's to divide among its runs. */
+  /** The cgroup that the runtime may divide among its runs. */
   readonly cgroup?: string | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
-  /** Called when everything has been looked at, once a second. */
+  /** Called at the end of each tick, once a second. */
   readonly onTick?: () => void;
-  /** The place where the defects of the runtime are counted with those of the caller. */
+  /** Counts the defects of the runtime together with the caller's. */
   readonly defects?: Defects;
-  /** In the place of processes, of the machine and of chance: for tests of programs. No process is started then. */
+  /** Replaces processes, the machine and chance, for tests of programs. No process is started then. */
   readonly world?: Pick<Services, "spawner" | "machine" | "random">;
-  /** Stand between the runtime and its ports: for tests of what holds when those fail. */
+  /** Wraps the runtime's ports, for tests of their failures. */
   readonly between?: {
     readonly store: (store: Store) => Store;
     readonly spawner: (spawner: RuntimeSpawner) => RuntimeSpawner;
   };
 }
 
-/** The caller holds the lock of the state directory: two runtimes on one log would both write it. */
+/** Opens a runtime. The caller must hold the lock of the state directory: two runtimes would both write to one log. */
 export const openRuntime = (
   options: OpenRuntimeOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
@@ -84,7 +84,7 @@ export const openRuntime = (
     });
     const file = join(options.stateDir, "holdfast.db");
     const { world } = options;
-    // As early as can be: runs of the daemon before may be counting the seconds, and a log may have to be folded anew.
+    // As early as possible: agents without a lifeline may be about to end themselves, and the log may need a rebuild.
     const lifeline =
       world?.spawner === undefined
         ? yield* Effect.acquireRelease(
@@ -152,11 +152,11 @@ export const openRuntime = (
 const notMade = (runsDir: string) => (cause: unknown) =>
   new HoldfastError(
     "PERMISSION_DENIED",
-    `The directory ${runsDir} cannot be made, or something else has its name.`,
+    `The directory ${runsDir} cannot be created, or its name is taken by something else.`,
     { cause },
   );
 
-/** Removes old output, and old artifacts, on their period. */
+/** Removes old output and old artifacts on their periods. */
 const forkRetention = (
   runtime: RuntimeApi,
   { retentionMs = RETENTION_DEFAULT_MS, retentionBytes, report }: OpenRuntimeOptions,
@@ -184,7 +184,7 @@ const collecting = (
     );
   });
 
-/** Fails where the log that is there is not the one of the agents that run. */
+/** Opens the store. Fails with STORE_CORRUPT if running agents belong to another log. */
 const openedStore = (
   file: string,
   runsDir: string,
@@ -192,7 +192,7 @@ const openedStore = (
   defects: Defects,
 ): Effect.Effect<Store, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
-    // A log that was written back, and has not its name again yet, is not lost.
+    // A log that was repaired may not have its name back yet: it is not lost.
     yield* attempt(() => putBack(file));
     yield* attemptAsync(() => refuseLostLog(file, runsDir, unknownRuns));
     return yield* Effect.acquireRelease(
@@ -203,7 +203,7 @@ const openedStore = (
     );
   });
 
-/** Removes the run directories that nobody needs any more. */
+/** Removes run directories that are no longer needed. */
 const cleaning = (runsDir: string, { views, report }: RuntimeServices): Effect.Effect<void> => {
   const isInUse = (workerId: string, incarnation: number) => {
     const standing = views.standing(workerId);
@@ -211,7 +211,7 @@ const cleaning = (runsDir: string, { views, report }: RuntimeServices): Effect.E
   };
   return Effect.promise((stopped) =>
     removeOldRuns(runsDir, isInUse, Date.now()).catch((cause) => {
-      // Closed under it: the next open goes on.
+      // The runtime was closed meanwhile: the next one continues.
       if (!stopped.aborted) report("old runs could not be removed", cause);
     }),
   );
@@ -223,7 +223,7 @@ interface BootContext {
   readonly defects: Defects;
 }
 
-/** The spawner of real processes, with the lifeline that lets them die with this one. */
+/** The spawner of real processes, with the lifeline by which they can die with this process. */
 const processes = (
   options: OpenRuntimeOptions,
   runsDir: string,
@@ -245,12 +245,12 @@ const processes = (
     (made) => Effect.promise(() => made.close()),
   );
 
-/** Whether nothing more of an incarnation is to come. */
+/** True if nothing more of an incarnation can follow. */
 const isOver = ({ incarnation, state }: WorkerStanding, asked: number): boolean =>
   asked < incarnation || (state !== null && isEnded(state));
 
 const SHIPPED: readonly PriceList[] = openPrices(undefined);
-/** The day of an RFC 3339 time. */
+/** The length of the day in an RFC 3339 time. */
 const DAY_CHARS = 10;
 
 export type { Limits };

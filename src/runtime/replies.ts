@@ -1,6 +1,6 @@
 /**
- * The answers of the runtime: the shapes that the daemon sends, the client renders and the library returns. Without Effect,
- * so that who imports the library needs none of its types.
+ * The answers of the runtime: the shapes that the daemon sends, the client renders and the library returns. They do not use
+ * Effect, so that users of the library need none of its types.
  */
 
 import type { MovedOutput } from "../actors/intake/moved.ts";
@@ -30,30 +30,30 @@ import type { QueuePlace } from "../supervisor/admission/seats.ts";
 import type { SpentAmounts } from "../supervisor/budgets/budgets.ts";
 import type { TreeChange } from "../supervisor/tree/diff.ts";
 
-/** Why a worker stands still; lifted by `agent unpause`. */
+/** A reason why a worker is paused; lifted by `agent unpause`. */
 export interface PauseView {
   readonly reason: PauseReason;
   readonly detail: string;
   readonly question_id?: string;
 }
 
-/** The question of a budget stands for all that the budget has paused. */
+/** An open question. That of a budget applies to every worker that the budget has paused. */
 export interface QuestionView {
   readonly question_id: string;
   readonly about: "stall" | "budget" | "interrupted";
 }
 
-/** A budget, what was spent of it, and what may be. */
+/** A budget: its spending and its bounds. */
 export interface BudgetView {
-  /** Id of a worker, or path of a supervisor. */
+  /** The id of a worker, or the path of a supervisor. */
   readonly owner: string;
-  /** Spent: it waits for an answer, or everybody was stopped. */
+  /** `asked`: it is spent and waits for an answer. `stopped`: it is spent and its workers were stopped. */
   readonly state: "open" | "asked" | "stopped";
   readonly spent: SpentAmounts;
   readonly bounds: Budget;
-  /** Some of it has neither a reported cost nor a price that is known: its dollars count as none. */
+  /** True if some usage has neither a reported cost nor a known price: it counts no dollars. */
   readonly unpriced: boolean;
-  /** Some of its dollars are estimates by the price list, because the agent reports none. */
+  /** True if some dollars are estimates by the price list, because the agent reports none. */
   readonly estimated: boolean;
   readonly question_id?: string;
 }
@@ -63,7 +63,7 @@ export interface WorkerView {
   readonly id: string;
   readonly name: string | null;
   readonly kind: string;
-  /** Its task: the command line, or the beginning of the prompt; one line, secrets masked. */
+  /** The command line, or the beginning of the prompt: one line, secrets masked. */
   readonly task: string;
   readonly status: WorkerStatus;
   readonly state: WorkerState;
@@ -79,28 +79,28 @@ export interface WorkerView {
   readonly created_at: string;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  /** When its process was last looked at; null where none was. A paused one is not looked at. */
+  /** When its process was last checked; null if it never was. A paused one is not checked. */
   readonly heartbeat_at: string | null;
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly error: WorkerError | null;
   readonly turns: number;
   readonly usage: Usage;
-  /** In turns that were completed. */
+  /** Tool calls in completed turns. */
   readonly tool_calls: number;
-  /** Calls of tools that were refused for want of a permission, by tool, over its whole life; absent where none was. */
+  /** Tool calls refused for lack of a permission, by tool, over its whole life; absent if there were none. */
   readonly denied?: readonly DeniedCalls[];
-  /** The time of all its turns together. */
+  /** Milliseconds of all its turns together. */
   readonly turn_ms: number;
-  /** Turns with a part that has neither a reported cost nor an estimate. */
+  /** Turns in which some usage has neither a reported cost nor an estimate. */
   readonly unpriced_turns: number;
-  /** Its place among those that wait to be started. */
+  /** Its place in the start queue; absent if it does not wait. */
   readonly queue?: QueuePlace;
-  /** Its question; answered by `agent answer`. */
+  /** Its open question, answered by `agent answer`. */
   readonly question?: QuestionView;
-  /** How many requests for permission wait for a person; absent where none does. */
+  /** The number of requests for permission that wait for a person; absent if there are none. */
   readonly approvals?: number;
-  /** It stands still for these reasons, oldest first. */
+  /** The reasons for its pause, oldest first; absent if it is not paused. */
   readonly paused?: readonly PauseView[];
 }
 
@@ -111,22 +111,25 @@ export interface RunFindingView extends RunFinding {
 export interface WorkerInfo extends WorkerView {
   readonly spec: WorkerRow["spec"];
   readonly completion: AgentCompletion | null;
-  /** Those that it counts in: its own, those of the workers that asked for it, and of the supervisors above. */
+  /** The budgets that it counts in: its own, those of its ancestors, and those of the supervisors above. */
   readonly budgets: readonly BudgetView[];
-  /** It and all that its agent spawned, and those; left out where there is nobody else, null where they are over SUBTREE_SUMMED_MAX_WORKERS. */
+  /**
+   * The usage of the worker and everything below it; absent if nothing is below it, null for more than
+   * SUBTREE_SUMMED_MAX_WORKERS.
+   */
   readonly subtree?: SubtreeSum | null;
-  /** The newest ones, oldest first. */
+  /** The newest turns, oldest first. */
   readonly turn_list: readonly TurnRow[];
   readonly run_dir: string | null;
-  /** Files that its run directories had that the runtime has not put there, oldest first; absent where nothing was found. */
+  /** Files in its run directories that the runtime has not put there, oldest first; absent if there were none. */
   readonly run_findings?: readonly RunFindingView[];
-  /** Its own worktree, once it was started. */
+  /** Its own worktree; null if it has none or was never started. */
   readonly workspace: WorkerWorkspace | null;
   readonly last_seq: number;
   readonly last_event_at: string | null;
-  /** Output that retention has taken out of the log; null when it is all there. */
+  /** Output that retention moved out of the log; null if all of it is there. */
   readonly moved_output: MovedOutput | null;
-  /** Restarts inside the window now, of how many, in how long. */
+  /** Restarts in the current window, their bound, and the length of the window in milliseconds. */
   readonly window: { readonly used: number; readonly max: number; readonly period_ms: number };
 }
 
@@ -145,19 +148,19 @@ export interface SpawnReply {
   readonly kind: string;
   readonly status: WorkerStatus;
   readonly effect: EffectWord;
-  /** With dry_run: what would be run, secrets masked. */
+  /** With dry_run: the launch that would follow, secrets masked. */
   readonly plan?: {
     readonly argv: readonly string[];
     readonly cwd: string;
     readonly env: Readonly<Record<string, string>>;
     readonly stdin: string;
-    /** The commit that its worktree would be made from; a branch of null gets its name with the worker's id. */
+    /** The commit that its worktree would be made from. A null branch is named after the worker's id later. */
     readonly worktree?: {
       readonly repository: string;
       readonly base_commit: string;
       readonly branch: string | null;
     };
-    /** `WORKER-ID` stands for the id in the paths of the worktree that it would get. */
+    /** In its paths, `WORKER-ID` stands for the id that the worker would get. */
     readonly sandbox?: {
       readonly program: string;
       readonly net: "none" | "host";
@@ -166,19 +169,19 @@ export interface SpawnReply {
   };
 }
 
-/** The changes of a worker's agents in its worktree since it was made. */
+/** The changes of a worker's agents in its worktree since its creation. */
 export interface ChangesReply {
   readonly id: string;
   readonly workspace: WorkerWorkspace;
   readonly files: readonly ChangedFile[];
-  /** More of them, which are not named. */
+  /** The number of further files that are not listed. */
   readonly omitted: number;
   readonly totals: ChangeList["totals"];
-  /** For `agent cas get`; null where nothing has changed, or it is larger than is kept. */
+  /** The artifact for `agent cas get`; null if nothing has changed or the diff is too large to be kept. */
   readonly diff: {
     readonly digest: string;
     readonly size_bytes: number;
-    /** Secrets in it are masked: there it cannot be applied. */
+    /** True if secrets in it are masked: those parts cannot be applied. */
     readonly masked: boolean;
   } | null;
 }
@@ -189,9 +192,9 @@ export interface PerWorker {
   readonly ok: boolean;
   readonly effect: EffectWord;
   readonly status: WorkerStatus | null;
-  /** For a kill: where the sweep looked for what is left. Only `cgroup` means that nothing can have hidden. */
+  /** For a kill: how the sweep searched for remaining processes. Only `cgroup` means that none can have hidden. */
   readonly checked_by?: SweepReport["checked_by"];
-  /** `suggestion`: what the caller does next. */
+  /** `suggestion`: the next step for the caller. */
   readonly error: (WorkerError & { readonly suggestion?: string }) | null;
 }
 
@@ -200,10 +203,10 @@ export interface TreeNode {
   readonly name: string | null;
   readonly type: "supervisor" | "worker";
   readonly strategy?: Strategy;
-  /** For a supervisor of a file: where it is in its life, and what it is doing. */
+  /** For a supervisor of a file: its phase. */
   readonly phase?: SupervisorPhase;
   readonly file?: string;
-  /** Names of the children that it is stopping or starting, in start order. */
+  /** Names of the children being stopped or started, in start order. */
   readonly scope?: readonly string[];
   readonly tombstone?: boolean;
   readonly kind?: string;
@@ -216,10 +219,10 @@ export interface TreeNode {
   readonly restarts?: number;
   readonly paused?: readonly PauseView[];
   readonly question?: QuestionView;
-  /** The budget of a supervisor, where it has one. */
+  /** The budget of a supervisor; absent if it has none. */
   readonly budget?: BudgetView;
   readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
-  /** The id of its fiber in the daemon, where it has one: a worker that has ended has none, nor a supervisor that never had a worker. */
+  /** The id of its fiber in the daemon. Absent for an ended worker, and for a supervisor that never had a worker. */
   readonly fiber?: number;
   readonly children: readonly TreeNode[];
 }
@@ -238,14 +241,14 @@ export interface WhyReply {
   /** The state of a worker, or the phase of a supervisor. */
   readonly state: WorkerState | SupervisorPhase;
   readonly reason: string;
-  /** The step that lets it go on where it is paused; null where nothing is to be done. */
+  /** The step that continues it if it is paused; null if nothing is to be done. */
   readonly suggestion: string | null;
-  /** For a worker, as in its view. */
+  /** For a worker: as in `WorkerView`. */
   readonly denied?: readonly DeniedCalls[];
   readonly records: readonly LogRecord[];
-  /** Older ones that are not shown. */
+  /** The number of older records that are not shown. */
   readonly omitted: number;
-  /** Names of the workers that the records are about, by id. */
+  /** Names of the workers in the records, by id. */
   readonly names: Readonly<Record<string, string>>;
 }
 
@@ -253,19 +256,22 @@ export interface WaitReply {
   readonly id: string;
   readonly name: string | null;
   readonly status: WorkerStatus;
-  /** Why it stays as it is: its policy, the supervisor that gave up, a kill. */
+  /** Why it ended for good: its policy, a supervisor that gave up, or a kill. */
   readonly reason: string;
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly error: WorkerError | null;
-  /** Calls of tools that were refused for want of a permission, by tool, over its whole life; absent where none was. */
+  /** Tool calls refused for lack of a permission, by tool, over its whole life; absent if there were none. */
   readonly denied?: readonly DeniedCalls[];
-  /** Why no further incarnation follows; null where something else than its own end decided. A daemon of an earlier version leaves it out. */
+  /**
+   * Why no further incarnation follows; null if something other than its own end decided. Absent from a daemon of an
+   * earlier version.
+   */
   readonly end_cause?: EndCause | null;
-  /** Incarnations that there were; and, of more than one, how far they are apart. */
+  /** The number of incarnations, and for more than one, the delays between them. */
   readonly attempts?: number;
   readonly backoff?: string;
-  /** For a provider's limit, where its reset was told: seconds from now. */
+  /** For a provider's limit with a known reset: seconds until then. */
   readonly retry_after_s?: number;
 }
 
@@ -274,19 +280,19 @@ export interface RuntimeStatus {
   readonly pid: number;
   readonly node: string;
   readonly store_id: string;
-  /** The epoch of the log's history: with a seq it is a cursor, `EPOCH:SEQ`. */
+  /** The epoch of the log's history. With a seq it makes a cursor, `EPOCH:SEQ`. */
   readonly epoch: string;
-  /** When the epoch before this one ended, and why: an older copy of the log was put back. Null where it is the first. */
+  /** When and why the last epoch ended: an older copy of the log was put back. Null in the first epoch. */
   readonly restored: { readonly at: string; readonly sentence: string } | null;
   readonly state_dir: string;
   readonly started_at: string;
   readonly head: number;
-  /** Why the event log takes no records now; null while it does. */
+  /** Why the event log takes no records now; null if it does. */
   readonly store_error: (WorkerError & { readonly suggestion: string }) | null;
   /**
-   * `polled`: of the living, those whose output is looked for on a timer, for want of file events (inotify). `tampered`: of the living,
-   * those in whose run directory this daemon has found something (`agent why`). `heartbeats.late`: of the living, those that nobody has
-   * looked at for three of their heartbeats, and at least 10 s; `oldest_ms`: the age of the oldest newest one.
+   * All but `total` count living workers. `polled`: their output is checked on a timer because file events (inotify) are
+   * missing. `tampered`: this daemon found something in their run directory (`agent why`). `heartbeats.late`: not checked
+   * for three of their heartbeats and at least 10 s; `oldest_ms`: the age of the oldest of the newest checks.
    */
   readonly workers: {
     readonly live: number;
@@ -302,18 +308,18 @@ export interface RuntimeStatus {
 
 export type { MessageRow, SubtreeSum, UsageReport, UsageRow, UsageSum };
 
-/** In the order in which they were accepted. */
+/** Messages in the order in which they were accepted. */
 export interface MessagesReply {
   readonly messages: readonly MessageRow[];
-  /** For the page of those before them, where there are some. */
+  /** The cursor of the page before these; absent if there is none. */
   readonly cursor?: string;
 }
 
-/** A request for permission as it is shown. */
+/** A request for permission. */
 export interface ApprovalView extends Omit<ApprovalRow, "reply"> {
   /** The worker's name. */
   readonly worker: string | null;
-  /** When it answers itself, and how; null where it is not open, or its agent stands still. */
+  /** The deadline, and the answer at that time. Null if it is not open or its agent is paused. */
   readonly expires_at: string | null;
   readonly otherwise: "deny" | "allow";
 }
@@ -323,27 +329,27 @@ export interface ApprovalsReply {
   readonly cursor?: string;
 }
 
-/** A hold as it is shown. */
+/** A hold. */
 export interface HoldView {
-  /** As `answer` takes it: the id of a request for permission; else `WORKER:HOLD`, or `SUPERVISOR:HOLD`. */
+  /** The id for `answer`: that of a request for permission, else `WORKER:HOLD` or `SUPERVISOR:HOLD`. */
   readonly id: string;
   readonly reason: HoldReason;
   /** Null for the budget of a supervisor. */
   readonly worker_id: string | null;
   /** The worker's name. */
   readonly worker: string | null;
-  /** Its path, for the budget of a supervisor. */
+  /** The supervisor's path, for the budget of a supervisor; else null. */
   readonly supervisor: string | null;
   readonly incarnation: number | null;
-  /** A sentence for a person. */
+  /** The question, for a person. */
   readonly question: string;
-  /** The words that `answer` takes. None: it ends without a person. */
+  /** The answers that `answer` takes. Empty: it ends without a person. */
   readonly answers: readonly HoldAnswer[];
   readonly since: string;
-  /** When it answers itself, and how; null where it waits for ever, or its agent stands still. */
+  /** The deadline, and the answer at that time. Null if it waits for ever or its agent is paused. */
   readonly expires_at: string | null;
   readonly otherwise: "allow" | "deny" | "stop" | null;
-  /** For a request for permission: as in `ApprovalView`. */
+  /** For a request for permission, as in `ApprovalView`. */
   readonly tool?: string | null;
   readonly input?: JsonValue;
 }
@@ -352,7 +358,7 @@ export interface Answered {
   readonly id: string;
   readonly question_id: string;
   readonly answer: HoldAnswer;
-  /** `noop`: it had this answer already. */
+  /** `noop`: it already had this answer. */
   readonly effect: "updated" | "noop";
 }
 
@@ -366,50 +372,50 @@ export interface ApprovedReply {
   readonly worker_id: string;
   readonly decision: "allow" | "deny";
   readonly tool: string | null;
-  /** The tool's input, or the agent's words for it. */
+  /** The tool's input, or the agent's description of it. */
   readonly what: string;
   readonly effect: "updated" | "noop";
 }
 
 export interface MessageReply {
   readonly message_id: string;
-  /** How far it has come by now: accepted (no agent runs), delivered, or further where it was sent before. */
+  /** Its state by now: accepted (no agent runs), delivered, or later if it was sent before. */
   readonly state: MessageState;
   readonly effect: "created" | "noop";
 }
 
-/** The turn that answered a message, or the reply out of a mailbox. */
+/** The turn that answered a message, or the reply from a mailbox. */
 export interface AnswerReply {
   readonly id: string;
   readonly message_id: string;
-  /** Null for a reply, as its usage. */
+  /** Null for a reply, as is `usage`. */
   readonly turn: number | null;
-  /** The payload of a reply, as JSON where it is no text. */
+  /** The answer. A reply's payload is JSON unless it is a string. */
   readonly text: string;
   readonly truncated: boolean;
   readonly usage: Usage | null;
   readonly duration_ms: number | null;
-  /** Digest of an artifact that comes with a reply. */
+  /** Digest of an artifact that came with a reply. */
   readonly artifact?: string;
 }
 
 /** `agent usage`. Days are those of UTC. */
 export interface UsageReply extends UsageReport {
-  /** As it was asked for: `day`, `kind`, `model`, `worker`, `label:KEY`. */
+  /** The grouping as requested: `day`, `kind`, `model`, `worker`, `label:KEY`. */
   readonly by: string;
-  /** RFC 3339: turns that were completed since then; null is all. */
+  /** Turns completed since this time (RFC 3339); null for all. */
   readonly since: string | null;
 }
 
 export interface OutputReply {
   readonly id: string;
-  /** The first 16 MiB of it, or as much as was asked for. */
+  /** The answer, up to 16 MiB or the requested bound. */
   readonly text: string;
-  /** `text` is not all of it: it goes on, or lines over the limit were left out. */
+  /** True if `text` is not the whole answer: it goes on, or lines over the limit were left out. */
   readonly truncated: boolean;
-  /** Bytes that are missing in `text`. */
+  /** Bytes missing in `text`. */
   readonly omitted_bytes: number;
-  /** Digest of the whole answer, where it was over the inline limit when its incarnation ended. */
+  /** Digest of the whole answer, if it was over the inline limit when its incarnation ended. */
   readonly artifact?: string;
 }
 

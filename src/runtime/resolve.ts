@@ -1,19 +1,22 @@
-/** A worker is named by id, by a unique prefix of it, or by --name: of a living worker first, else the newest that had it. Pure. */
+/**
+ * Finds a worker by its id, by a unique prefix of it, or by its name: a living worker's first, else that of the newest that
+ * had it. Pure.
+ */
 
 import { nearest } from "../base/suggest.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { Views, WorkerRow } from "../store/views.ts";
 
-/** Shorter prefixes would be guesses: a ULID's first characters are its time. */
+/** A shorter prefix would be a guess: a ULID's first characters are its time. */
 export const PREFIX_MIN_CHARS = 4;
-/** One more than are counted. */
+/** One more than an error message counts. */
 export const PREFIX_FOUND_MAX = 101;
 const SHOWN_MAX = 5;
-/** Newest workers whose names are compared with one that nobody has. */
+/** How many of the newest workers' names are compared with an unknown one. */
 const NAMES_COMPARED_MAX = 1_000;
 
-/** Each by an index of its own: thousands of workers that have ended cost nothing. */
+/** Each look-up has an index, so thousands of ended workers cost nothing. */
 export type WorkerLookup = Pick<Views, "worker" | "named" | "withPrefix" | "living" | "newestNames">;
 
 export const resolveRef = (views: WorkerLookup, ref: string): WorkerRow | HoldfastError => {
@@ -37,7 +40,7 @@ export const resolveRef = (views: WorkerLookup, ref: string): WorkerRow | Holdfa
   );
 };
 
-/** `found`: what has an id that begins so, newest first, at most PREFIX_FOUND_MAX of them. */
+/** The error for an ambiguous prefix. `found`: the ids that begin with it, newest first, at most PREFIX_FOUND_MAX. */
 export const ambiguous = (ref: string, found: readonly string[]): HoldfastError => {
   const count = found.length === PREFIX_FOUND_MAX ? `more than ${PREFIX_FOUND_MAX - 1}` : found.length;
   const shown = found.slice(0, SHOWN_MAX).reverse().join(", ");
@@ -47,7 +50,7 @@ export const ambiguous = (ref: string, found: readonly string[]): HoldfastError 
 
 export const TOO_SHORT = `A prefix of an id needs at least ${PREFIX_MIN_CHARS} characters.`;
 
-/** A worker of a file is named by its whole path; a refusal of its last part alone names the rest. */
+/** The suggestion for an unknown name. If it is the last part of the path of a file's worker, it names the whole path. */
 const hintOf = (views: WorkerLookup, ref: string): { readonly suggestion?: string } => {
   const living = views.living().flatMap(({ name }) => name ?? []);
   const all = [...new Set([...living, ...views.newestNames(NAMES_COMPARED_MAX)])];

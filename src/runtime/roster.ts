@@ -1,4 +1,4 @@
-/** The workers that live, below the fibers of their supervisors: what is done for one ends with the runtime, its agent does not. */
+/** The living workers, below the fibers of their supervisors. Their fibers end with the runtime; their agents do not. */
 import { Effect, type Scope } from "effect";
 import type { Bridge } from "../actors/bridge.ts";
 import type { Services } from "../actors/ports.ts";
@@ -12,22 +12,25 @@ import { Shell, type Worker, type WorkerEntry } from "../actors/worker/worker.ts
 
 export interface Roster {
   readonly live: ReadonlyMap<string, Worker>;
-  /** `under`: the paths of its supervisors, from the top of its file down; none for a worker that was spawned. */
+  /**
+   * Starts the fiber of a worker. `under`: the paths of its supervisors, from the top of its file down; none for a spawned
+   * worker.
+   */
   supervise(enlisted: WorkerEntry, under?: readonly string[]): Effect.Effect<void>;
-  /** Ends the fibers of supervisors that are no more, once they have no worker. */
+  /** Ends the fibers of removed supervisors once they have no worker. */
   prune(isThere: (path: string) => boolean): void;
-  /** Resolves when the worker does not live, because its life has ended or the runtime's has. */
+  /** Resolves when the worker no longer lives, because its life or the runtime has ended. */
   ended(id: string): Effect.Effect<void>;
-  /** Lets go of all of them. */
+  /** Lets go of all workers: their agents run on. */
   readonly clear: Effect.Effect<void>;
-  /** The tree of fibers as it stands. */
+  /** The current tree of fibers. */
   fibers(): FiberView;
 }
 
 export const makeRoster = (
   services: Services,
   bridge: Bridge,
-  /** Told of each worker whose life is over, not of those that are let go with the runtime. */
+  /** Called for each worker whose life has ended, not for those let go with the runtime. */
   left: (id: string) => void,
 ): Effect.Effect<Roster, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -51,7 +54,7 @@ export const makeRoster = (
 
     const onEnd = (worker: SupervisedWorker, end: WorkerFiberEnd): void => {
       const { id } = worker;
-      // Another life of the same worker may have begun.
+      // A new life of the same worker may have begun.
       if (live.get(id) !== worker) return;
       if (end.type !== "let_go") left(id);
       leave(id);

@@ -1,4 +1,7 @@
-/** Files in a run directory that the runtime has not put there: told to the operator and recorded, each once a daemon (docs/explanation/security.md). */
+/**
+ * Reports and records files in a run directory that the runtime has not put there, each once per daemon
+ * (docs/explanation/security.md).
+ */
 import type { RunFinding, RunId } from "../adapters/spawner.ts";
 import { RUN_FINDINGS_MAX } from "../base/limits.ts";
 import { workerStream } from "../protocol/records.ts";
@@ -6,7 +9,7 @@ import type { EventLog } from "../store/event-log.ts";
 
 export interface RunFindings {
   tell(id: RunId, finding: RunFinding): void;
-  /** Workers in whose run directories this daemon has found something. */
+  /** Workers with findings of this daemon in their run directories. */
   readonly workers: ReadonlySet<string>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The runtime: one dynamic one_for_one supervisor over all workers and trees, and the facade that the daemon, the library and tests
- * use. It holds what lives (fibers, mailboxes, processes); what is true is in the log.
+ * use. It holds the living parts (fibers, mailboxes, processes); the log holds the truth.
  */
 import { Effect, type Scope } from "effect";
 import { containing } from "../actors/defects.ts";
@@ -48,13 +48,13 @@ export interface RuntimeOptions {
   readonly version: string;
   readonly state_dir: string;
   readonly registry: Registry;
-  /** A field that is not given has its default. */
+  /** Missing fields have their defaults. */
   readonly limits?: Partial<Limits>;
   readonly retention_ms?: number;
   readonly retention_bytes?: number | undefined;
 }
 
-/** A field that is not given has its default. */
+/** Missing fields have their defaults. */
 const allLimits = ({ workers_max = WORKERS_LIVE_MAX }: RuntimeServices, given?: Partial<Limits>): Limits => ({
   ...LIMITS,
   live_max: workers_max,
@@ -129,7 +129,7 @@ export const makeRuntime = (
     };
   });
 
-/** Takes over what an earlier daemon has left, and begins to look at all on its period. Answers `settled`. */
+/** Takes over the workers and trees of an earlier daemon, then starts the periodic checks. Returns `settled`. */
 const booted = (
   core: Core,
   forest: Forest,

@@ -1,20 +1,20 @@
-/** The workers that a list is asked for. Pure. */
+/** Selects the workers for a list. Pure. */
 import type { RestartPolicy, WorkerStatus } from "../protocol/worker.ts";
 import { statusOf } from "../protocol/worker-status.ts";
 import type { WorkerRow } from "../store/views.ts";
 
-/** A worker is listed if it agrees with each of these; an empty list asks for nothing. */
+/** A worker is listed if it matches every field. An empty list matches all. */
 export interface WorkerFilter {
-  /** It has each of these labels with this value. */
+  /** It has each of these labels with the given value. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly statuses?: readonly WorkerStatus[] | undefined;
   readonly kinds?: readonly string[] | undefined;
-  /** It was asked for at this time or later: milliseconds since 1970. */
+  /** It was requested at this time or later, in milliseconds since 1970. */
   readonly created_from_ms?: number | undefined;
   readonly restart?: RestartPolicy | undefined;
 }
 
-/** Which it can only be answered with ended workers. */
+/** True if only ended workers can match. */
 export const asksForEnded = ({ statuses = [] }: WorkerFilter): boolean =>
   statuses.some((status) => status === "completed" || status === "failed" || status === "cancelled");
 

@@ -1,4 +1,4 @@
-/** Files of a worker that are no part of the log, because they may hold secrets: its launch spec, a message as it is delivered. */
+/** Files of a worker that are kept out of the log because they may hold secrets: its launch spec, and messages in full. */
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SpecFiles } from "../actors/ports.ts";
@@ -11,12 +11,12 @@ const messageFile = (messageId: string): string => `message-${messageId}`;
 
 type Write = (path: string, text: string, how: { mode: number; flush: true; flag: "wx" }) => Promise<void>;
 
-/** Written whole or not at all, and on the disk then. */
+/** Writes a file completely or not at all, and flushes it to the disk. */
 const writeWhole = async (write: Write, dir: string, name: string, text: string): Promise<void> => {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const temporary = join(dir, `${name}.tmp`);
   try {
-    // Whatever an agent has put under its name is not written to.
+    // An agent may have put something in its place: remove that instead of writing to it.
     await rm(temporary, { recursive: true, force: true });
     await write(temporary, text, { mode: 0o600, flush: true, flag: "wx" });
     await rename(temporary, join(dir, name));
@@ -26,7 +26,7 @@ const writeWhole = async (write: Write, dir: string, name: string, text: string)
   }
 };
 
-/** A failure here is the disk's or the directory's fault, and no defect. */
+/** Turns a failure of the disk or the directory into an error, because it is no defect. */
 const writable = async (work: Promise<void>): Promise<void> => {
   try {
     await work;
@@ -44,7 +44,7 @@ const writable = async (work: Promise<void>): Promise<void> => {
   }
 };
 
-/** `runs/<worker>/spec.json` and `runs/<worker>/message-<id>`, 0600. */
+/** The files `runs/<worker>/spec.json` and `runs/<worker>/message-<id>`, with mode 0600. */
 export const specFiles = (dirOf: (workerId: string) => string, write: Write = writeFile): SpecFiles => ({
   save: (workerId, spec) => writable(writeWhole(write, dirOf(workerId), "spec.json", JSON.stringify(spec))),
   saveMessage: (workerId, messageId, text) =>

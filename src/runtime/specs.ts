@@ -1,4 +1,7 @@
-/** A request becomes what can be started: checked whole, its environment built, and a second copy with its secrets masked. */
+/**
+ * Turns a request into a spec that can be started: completely checked, with its environment, and with a second copy that
+ * has its secrets masked.
+ */
 
 import { Effect } from "effect";
 import { attempt, attemptAsync, typed } from "../actors/machine/attempt.ts";
@@ -15,19 +18,19 @@ import type { Core } from "./core.ts";
 import type { SpawnReply } from "./replies.ts";
 
 export interface StartableSpec {
-  /** As it is kept in the run directory. Keys that its kind has no use for are not. */
+  /** The spec as it is kept in the run directory, without keys that its kind does not use. */
   readonly kept: WorkerSpec;
-  /** As it goes on record. */
+  /** The spec as it is recorded. */
   readonly masked: WorkerSpec;
   readonly shown: NonNullable<SpawnReply["plan"]>;
 }
 
 export interface Specs {
-  /** Every mistake at once. */
+  /** Checks a spec. Fails with every mistake at once. */
   checked(
     given: WorkerSpecInput,
   ): Effect.Effect<{ readonly spec: WorkerSpec; readonly adapter: AgentAdapter }, HoldfastError>;
-  /** Start errors that are certain now are told now, before anything is recorded. */
+  /** Fails with start errors that are already certain, before anything is recorded. */
   startable(spec: WorkerSpec, adapter: AgentAdapter): Effect.Effect<StartableSpec, HoldfastError>;
 }
 
@@ -90,7 +93,7 @@ const startable = (
     return { kept: { ...spec, client_env }, masked: maskedSpec(spec, redact), shown };
   });
 
-/** As it is on record: its names are known not to hold a secret. */
+/** The spec as it is recorded. Its names are known to hold no secret. */
 const maskedSpec = (spec: WorkerSpec, redact: Redactor): WorkerSpec => {
   const { name, supervisor, parent } = spec;
   const env = redact.env(spec.env);
@@ -129,7 +132,7 @@ const shownPlan = (
       }),
 });
 
-/** Directories that the agent gets beside its own are there when it is asked for; what becomes of them later is the agent's to tell. */
+/** Checks that additional directories exist when the worker is requested. If they disappear later, the agent reports it. */
 const checkDirectories = async (spec: WorkerSpec, probe: Probe): Promise<void> => {
   const missing = async (paths: readonly string[], told: (path: string, at: number) => string) => {
     const there = await Promise.all(paths.map((path) => probe.isDirectory(path)));
@@ -139,7 +142,7 @@ const checkDirectories = async (spec: WorkerSpec, probe: Probe): Promise<void> =
     ...(await missing(addedDirectories(spec), (_, at) => missingDirectory(at))),
     ...(await missing(
       spec.sandbox?.writable ?? [],
-      (path) => `sandbox.writable: ${path} is no directory that is there.`,
+      (path) => `sandbox.writable: ${path} is not an existing directory.`,
     )),
   ];
   const error = refused(problems, []);

@@ -1,4 +1,4 @@
-/** Why a worker whose budget is spent is not started by name, and what to do about it. */
+/** The refusal to start a worker by name whose budget is spent, with the next step. */
 import { HoldfastError } from "../protocol/errors.ts";
 import type { WorkerRow } from "../store/views.ts";
 

@@ -1,4 +1,4 @@
-/** The look of every second: at gaps in time, at those who wait, and only at those workers whose clocks are due. */
+/** The tick, once a second: checks gaps in time, waiting workers, and only those workers whose clocks are due. */
 import { Effect, Schedule, type Scope } from "effect";
 import { attempt } from "../actors/machine/attempt.ts";
 import { CLOCK_TICK_MS } from "../base/limits.ts";
@@ -6,7 +6,7 @@ import type { HoldfastError } from "../protocol/errors.ts";
 import type { Core } from "./core.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 
-/** Looks never hold up the next tick: what waits for the store does so by itself. */
+/** No check delays the next tick: whatever waits for the store waits by itself. */
 export const forkTicks = (core: Core, heartbeats: Heartbeats): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { gaps, disk, admission, roster } = core;
@@ -22,7 +22,7 @@ export const forkTicks = (core: Core, heartbeats: Heartbeats): Effect.Effect<voi
       contain("the tick: budgets", core.accounts.tick);
       const now = core.monoMs();
       const room = disk.view();
-      // No closure and no string for each of ten thousand workers, each second.
+      // Avoid a closure and a string for each of ten thousand workers each second.
       for (const worker of roster.live.values())
         try {
           worker.tick(now, room);
@@ -35,7 +35,7 @@ export const forkTicks = (core: Core, heartbeats: Heartbeats): Effect.Effect<voi
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
   });
 
-/** Says once what is wrong with the store, and once that it is over. */
+/** Reports a trouble of the store once, and its end once. */
 const storeWatch = ({ services }: Core): (() => void) => {
   const { log, upkeep, report } = services;
   let told: string | undefined;
@@ -48,7 +48,7 @@ const storeWatch = ({ services }: Core): (() => void) => {
   };
 };
 
-/** Gaps that earlier daemons of this boot saw: it goes on counting for nothing in a timeout. */
+/** Reads the gaps that earlier daemons of this boot saw, so that no timeout counts them. */
 export const rememberGaps = ({ services, gaps }: Core): Effect.Effect<void, HoldfastError> =>
   attempt(() => {
     const { log, boot_id } = services;

@@ -1,4 +1,4 @@
-/** The world as a launch sees it: worktrees, sandboxes, the environment of an agent, and the probes of readiness. */
+/** The outside world of a launch: worktrees, sandboxes, the environment of an agent, and the probes of readiness. */
 import { access, realpath, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { resolve } from "node:path";

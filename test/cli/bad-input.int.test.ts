@@ -166,7 +166,7 @@ describe("agent spawn refuses", () => {
     [["claude", "hi", "--ext", "agent_api.config.model.v1=7"], ["Invalid agent_api.config.model.v1."]],
     [
       ["claude", "hi", "--add-dir", "/nonexistent/dir"],
-      ["--add-dir /nonexistent/dir is no directory that is there"],
+      ["--add-dir /nonexistent/dir is not an existing directory"],
     ],
     [
       [
@@ -179,7 +179,7 @@ describe("agent spawn refuses", () => {
         "--",
         "true",
       ],
-      ["--sandbox-writable /nonexistent/dir is no directory that is there"],
+      ["--sandbox-writable /nonexistent/dir is not an existing directory"],
     ],
     [["--add-dir", "/", "--", "true"], ["--add-dir means nothing to kind command."]],
     [["--approval-within", "5s", "--", "true"], ["--approval-within means nothing to kind command."]],

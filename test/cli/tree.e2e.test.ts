@@ -58,7 +58,7 @@ describe("agent up", () => {
     expect(Object.keys(before).sort()).toEqual(["crew/packer", "crew/sender", "store"]);
     expect((await commands.agent("info", "crew")).error).toMatchObject({
       code: "WORKER_NOT_FOUND",
-      message: '"crew" is a supervisor, and no worker.',
+      message: '"crew" is a supervisor, not a worker.',
     });
 
     const changed = FILE.replace("sleep, 602", "sleep, 603");

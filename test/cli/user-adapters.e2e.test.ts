@@ -261,13 +261,13 @@ describe("an adapter of a user's", () => {
     expect((await commands.agent("list")).data).toHaveLength(3);
     expect((await commands.agent("info", "one")).data).toMatchObject({
       state: "running",
-      reason: "kind asks is not loaded, and what it prints is not read: see agent doctor",
+      reason: "kind asks is not loaded, so its output is not read: see agent doctor",
       pid: runs[0]!.pid,
     });
     expect((await commands.agent("daemon", "status")).data).toMatchObject({ workers: { live: 3 } });
     expect((await commands.agent("send", "one", "hi")).error).toMatchObject({
       code: "INVALID_AGENT_KIND",
-      suggestion: expect.stringContaining("is left out: `agent doctor` says what"),
+      suggestion: expect.stringContaining("is ignored: `agent doctor` says what"),
     });
     expect(await commands.agent("daemon", "stop")).toMatchObject({
       error: { code: "AGENTS_RUNNING" },

@@ -67,7 +67,7 @@ it.effect(
       const error = yield* Effect.flip(runtime.spawn(asked({ cwd: "/w", sandbox })));
       expect(error).toMatchObject({
         code: "INVALID_REQUEST",
-        message: "sandbox.writable: /w/gone is no directory that is there.",
+        message: "sandbox.writable: /w/gone is not an existing directory.",
         info: { phase: "validation" },
       });
       expect(machine.memory.runs.length).toBe(0);

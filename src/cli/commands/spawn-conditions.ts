@@ -95,7 +95,7 @@ const directoryProblems = (
   ((flags[of] as string[] | undefined) ?? []).flatMap((dir) =>
     statSync(resolve(cwd, dir.trim()), { throwIfNoEntry: false })?.isDirectory() === true
       ? []
-      : [invalid([`--${of} ${dir} is no directory that is there`], "spawn")],
+      : [invalid([`--${of} ${dir} is not an existing directory`], "spawn")],
   );
 
 const secretProblem = (name: string, value: string, env: Env, cwd: string): HoldfastError | undefined => {

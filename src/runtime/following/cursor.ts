@@ -1,4 +1,4 @@
-/** The cursor that a reader begins at: as it was given, or before the newest records. */
+/** Finds the seq at which a reader begins: the given cursor, or before the newest records. */
 import { Effect } from "effect";
 import { newestSeqs } from "../../actors/deciding/paging.ts";
 import { breakSentence, cursorOf, partsOf, type StartCursor } from "../../protocol/cursor.ts";
@@ -7,8 +7,8 @@ import type { EventLog, RecordFilter } from "../../store/event-log.ts";
 import { isOfHistory } from "../../store/history.ts";
 
 /**
- * Nobody was ever told of a record that the log has not got, unless the log was longer once: a backup was copied back, or a
- * power loss took its end. To wait there would pass over what is recorded meanwhile.
+ * Refuses a seq after the end of the log. The log was longer once: a backup was copied back, or a power loss took its end.
+ * A reader that waited there would miss what is recorded meanwhile.
  */
 const refuseFuture = (log: EventLog, from: number): void => {
   const head = log.head();
@@ -23,7 +23,7 @@ const refuseFuture = (log: EventLog, from: number): void => {
   );
 };
 
-/** After a restore the same seqs name other records: a reader of the earlier history must not continue in this one unawares. */
+/** Refuses a cursor of another history. After a restore the same seqs name other records. */
 const refuseOther = (log: EventLog, epoch: string, from: number): void => {
   if (isOfHistory(log, epoch, from)) return;
   const ended = log.former.find((one) => one.epoch === epoch);
@@ -42,7 +42,7 @@ const refuseOther = (log: EventLog, epoch: string, from: number): void => {
   );
 };
 
-/** The seq that a reader goes on after. Throws CURSOR_UNKNOWN where the log has not got what it names. */
+/** The seq after which a reader goes on. Throws CURSOR_UNKNOWN if the log does not have that place. */
 export const seqOf = (log: EventLog, from: StartCursor): number => {
   const { epoch, seq } = partsOf(from);
   if (!Number.isSafeInteger(seq) || seq < 0)
@@ -54,7 +54,7 @@ export const seqOf = (log: EventLog, from: StartCursor): number => {
   return seq;
 };
 
-/** The cursor before the newest `count` records that the filter wants, not going back over `since`. */
+/** The seq before the newest `count` records that match the filter, but not before `since`. */
 export const tailOf = (
   log: Pick<EventLog, "head" | "readLines">,
   filter: RecordFilter,

@@ -1,6 +1,6 @@
 /**
- * Readers follow a cursor: first what the log has, then its live tail, without a gap or a repeat (architecture §4).
- * A slow reader costs nothing: nobody keeps records for it, it reads them when it comes.
+ * Readers follow a cursor: first the log, then its live tail, without a gap or a repeat (architecture §4). A slow reader
+ * costs nothing: no records are queued for it, it reads them from the log.
  */
 import { Effect, Stream } from "effect";
 import { READ_PAGE_RECORDS } from "../../base/limits.ts";
@@ -10,36 +10,39 @@ import type { ReadableLog, Tail, Waiter } from "./tail.ts";
 
 export interface LinePage {
   readonly lines: readonly string[];
-  /** The cursor after this page. */
+  /** The seq after this page. */
   readonly head: number;
 }
 
 export interface Follow {
   readonly from: number;
   readonly filter: RecordFilter;
-  /** The last seq that is wanted; undefined goes on with the live tail. */
+  /** The last seq to read; undefined to go on with the live tail. */
   readonly until?: number;
-  /** Asked when all is read: true ends the stream. */
+  /** Called when everything is read: true ends the stream. */
   readonly isOver: () => boolean;
-  /** Nothing will be written any more: who still waits is told so. */
+  /** True if nothing will be written any more: a waiting reader fails. */
   readonly isCut: () => boolean;
 }
 
-/** Undefined where the page is taken, `enough` where it was the last one wanted; a promise resolves when there is room for the next. */
+/**
+ * Takes a page. Returns undefined if it has taken the page, `enough` if it wants no more, or a promise that resolves when
+ * it is ready for the next.
+ */
 export type TakePage = (page: LinePage) => Promise<void> | "enough" | undefined;
 
 export interface FollowHandlers {
-  /** All is read; the cursor to go on from. */
+  /** Called when everything is read, with the cursor to go on from. */
   readonly onOver: (next: number) => void;
   readonly onFailure: (error: HoldfastError) => void;
 }
 
-/** The records after a cursor; `next` is the cursor after it. */
+/** The result of one read; `next` is the seq to go on from. */
 type ReadOutcome =
   | { readonly type: "page"; readonly page: LinePage; readonly next: number }
-  /** Nothing so far that is wanted, and there is more to look at. */
+  /** No match so far; there is more to read. */
   | { readonly type: "more"; readonly next: number }
-  /** The next commit may bring something. */
+  /** Everything is read; the next commit may bring more. */
   | { readonly type: "wait"; readonly next: number }
   | { readonly type: "over"; readonly next: number }
   | { readonly type: "cut"; readonly next: number };
@@ -47,7 +50,7 @@ type ReadOutcome =
 const lookFrom = (log: ReadableLog, follow: Follow, from: number): ReadOutcome => {
   const until = follow.until ?? Number.POSITIVE_INFINITY;
   if (from >= until) return { type: "over", next: from };
-  // Asked before reading: what is written after the answer is read by the next page.
+  // Ask before reading: records written after the answer come with the next page.
   const over = follow.isOver();
   const cut = follow.isCut();
   const { lines: read, seqs, scanned } = log.readLines(from, READ_PAGE_RECORDS, follow.filter);
@@ -59,9 +62,8 @@ const lookFrom = (log: ReadableLog, follow: Follow, from: number): ReadOutcome =
 };
 
 /**
- * One reader of the log that is handed page after page, and then each commit, until all that it wants is read. It is an object
- * and no fiber: ten thousand may wait at the live tail. A page that it cannot take at once is waited for, and meanwhile nothing
- * is read for it.
+ * One reader of the log: it gets page after page, then each commit, until it has all it wants. It is an object, not a
+ * fiber, so that ten thousand can wait at the live tail. While it is busy with a page, nothing is read for it.
  */
 export class Follower implements Waiter {
   private readonly tail: Tail;
@@ -87,7 +89,7 @@ export class Follower implements Waiter {
     }
   }
 
-  /** It is told nothing any more. */
+  /** Stops the reader. */
   stop(): void {
     this.isStopped = true;
     this.tail.leave(this);
@@ -118,7 +120,7 @@ export class Follower implements Waiter {
         );
         return;
       }
-      // A reader as fast as we are would keep the event loop to itself.
+      // Yield: a reader that takes each page at once would keep the event loop to itself.
       if (this.cursor < this.tail.log.head()) {
         setImmediate(() => this.wake());
         return;
@@ -133,7 +135,7 @@ export class Follower implements Waiter {
   }
 }
 
-/** Hands over page after page; answers the cursor to go on from. */
+/** Hands over page after page. Returns the cursor to go on from. */
 export const followed = (tail: Tail, follow: Follow, take: TakePage): Effect.Effect<number, HoldfastError> =>
   Effect.callback((resume) => {
     const follower = new Follower(tail, follow, take, {
@@ -144,7 +146,7 @@ export const followed = (tail: Tail, follow: Follow, take: TakePage): Effect.Eff
     return Effect.sync(() => follower.stop());
   });
 
-/** The same for a reader that fetches each page itself: nothing is read before it asks. */
+/** As `followed`, for a reader that fetches each page: nothing is read before it asks. */
 export const pages = (tail: Tail, follow: Follow): Stream.Stream<LinePage, HoldfastError> =>
   Stream.unfold(follow.from, (from: number) =>
     Effect.gen(function* () {
@@ -153,7 +155,7 @@ export const pages = (tail: Tail, follow: Follow): Stream.Stream<LinePage, Holdf
         page = found;
         return "enough";
       });
-      // A reader that takes each page at once would keep the event loop to itself.
+      // Yield: a reader that takes each page at once would keep the event loop to itself.
       if (next < tail.log.head()) yield* Effect.yieldNow;
       return page && ([page, next] as const);
     }),

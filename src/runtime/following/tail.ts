@@ -1,15 +1,15 @@
 /**
- * The readers that wait at the end of the log, woken after each commit: a slice at a time, so that ten thousand watchers do not hold up the
- * supervision of anybody. One that waits costs its place in a set, no fiber and no listener of its own.
+ * Wakes the readers that wait at the end of the log after each commit, in slices of time, so that ten thousand watchers do
+ * not hold up supervision. A waiting reader costs an entry in a set, no fiber and no listener of its own.
  */
 import { WAKE_SLICE_MS } from "../../base/limits.ts";
 import type { EventLog } from "../../store/event-log.ts";
 
-/** All that a reader needs of the log: its pages, and to be told of a commit. */
+/** The part of the log that a reader needs: its pages, and news of commits. */
 export type ReadableLog = Pick<EventLog, "head" | "readLines" | "onCommit">;
 
 export interface Waiter {
-  /** Once for each `wait`. Does not throw. */
+  /** Called once for each `wait`. Must not throw. */
   wake(): void;
 }
 
@@ -17,7 +17,7 @@ export class Tail {
   readonly log: ReadableLog;
   private readonly monoMs: () => number;
   private waiting = new Set<Waiter>();
-  /** To be woken: what was committed after they began to wait they read with the rest. */
+  /** The readers to wake. They also read what was committed since. */
   private due = new Set<Waiter>();
   private isScheduled = false;
   private unlisten: (() => void) | undefined;
@@ -27,7 +27,7 @@ export class Tail {
     this.monoMs = monoMs;
   }
 
-  /** For what is committed from now on. */
+  /** Wakes the reader once at the next commit. */
   wait(waiter: Waiter): void {
     this.waiting.add(waiter);
     this.unlisten ??= this.log.onCommit(() => this.committed());

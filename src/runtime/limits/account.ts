@@ -1,4 +1,4 @@
-/** One budget that is in force: what was spent of it, what it asks, and what was answered. */
+/** One active budget: the spending, the open question and the answers. */
 import { HOLD_ANSWERS } from "../../protocol/holds.ts";
 import type { RecordDraft, RecordPayloads } from "../../protocol/records.ts";
 import type { Budget } from "../../protocol/worker.ts";
@@ -15,15 +15,15 @@ export type BudgetAnswer = (typeof ANSWERS)[number];
 export class Account {
   owner: Owner;
   readonly meters: Meters;
-  /** The newest question that was not answered with `continue`. */
+  /** The newest question not answered with `continue`. */
   question: BudgetQuestion | undefined;
-  /** Its question is on its way to the log. */
+  /** The question is on its way to the log. */
   asking = false;
-  /** A breach was found, and not lifted since. */
+  /** A breach was found and has not been lifted since. */
   breached = false;
-  /** Turns that are to begin, and wait for it: one, or none. */
+  /** Turns that wait for the budget to begin: 0 or 1. */
   wanted = 0;
-  /** Bounds that somebody has raised. */
+  /** Bounds that a person has raised. */
   private granted: Budget = {};
   private stopped = false;
 
@@ -33,7 +33,7 @@ export class Account {
   }
 
   hear(record: RecordDraft): void {
-    // A next tree of this name has nothing to do with it.
+    // A later tree of the same name starts afresh.
     if (record.type === "tree_removed") {
       this.granted = {};
       this.question = undefined;
@@ -64,7 +64,7 @@ export class Account {
     return boundsOf(this.owner.budget, this.granted);
   }
 
-  /** The bounds that let it go on. */
+  /** Bounds that would allow the budget's workers to go on. */
   raised(): Budget {
     return raised(this.owner.budget, this.granted, this.meters.sum, this.wanted);
   }

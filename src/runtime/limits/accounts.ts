@@ -1,9 +1,11 @@
 /**
- * The budgets that are in force: who counts in which, what was spent, and what a breach does. A budget belongs to a worker,
- * for itself and all that its agent spawned, or to a supervisor of a file, for all that run below it. The sum that was spent is what the records say, ended incarnations and removed workers too: it is read once and kept up here while somebody spends.
+ * The active budgets: which workers count in each, the spending, and the effects of a breach. A budget belongs to a worker,
+ * for itself and everything its agent spawned, or to a supervisor of a file, for everything below it. The spending comes
+ * from the records, including ended incarnations and removed workers. It is read once and kept up to date here while a
+ * worker spends.
  *
- * A breach is looked for where an increment is on record, before every start, and on the tick; what it asks for is found
- * again each time, so a daemon that dies in the middle leaves nothing undone.
+ * Each recorded increment, each start and each tick checks for a breach. Every check finds again what the breach asks for,
+ * so a daemon that dies in the middle leaves nothing undone.
  */
 import { Effect } from "effect";
 import type { Spender, Spending } from "../../actors/spending.ts";
@@ -53,7 +55,10 @@ export class Accounts implements Spending {
   private readonly ports: AccountPorts;
   private readonly accounts = new Map<string, Account>();
   private readonly waiters = new Map<string, () => void>();
-  /** Workers that have answered their one prompt and are about to end by themselves: until when it is left alone. */
+  /**
+   * Workers that have answered their only prompt and are about to end by themselves, with the time until which they are
+   * left alone.
+   */
   private readonly ending = new Map<string, number>();
   private readonly owners: Owners;
 
@@ -62,7 +67,7 @@ export class Accounts implements Spending {
     this.owners = new Owners(ports.log, ports.views, ports.live);
   }
 
-  /** Trees are made after this: by the path of a supervisor. */
+  /** Sets the search for a supervisor by its path, because trees are made later. */
   plant(find: (path: string) => GuardedSupervisor | undefined): void {
     this.owners.plant(find);
   }
@@ -72,7 +77,7 @@ export class Accounts implements Spending {
     else this.ending.delete(worker.id);
     const counted = this.owners.of(worker.id);
     if (counted.length === 0) {
-      // Its budget is in the file no more.
+      // Its file no longer has a budget.
       if (isHeld(worker)) this.tell(worker, { type: "unpause", by: "budget", reason: "budget" });
       return;
     }
@@ -102,7 +107,7 @@ export class Accounts implements Spending {
       const bound = account.bounds().turns;
       if (bound === undefined || account.meters.sum.turns + underWay < bound) continue;
       may = false;
-      // A turn that is under way may still use the budget up: the question waits until it has.
+      // An open turn may still use up the budget: ask only after it.
       if (underWay > 0) continue;
       account.wanted = 1;
       this.check(account);
@@ -125,12 +130,12 @@ export class Accounts implements Spending {
     return this.owners.of(worker.id).length === 0;
   }
 
-  /** It is to be stopped before it begins: it need not wait for money. */
+  /** Called when a waiting worker is to be stopped: it need not wait for the budget. */
   letGo(id: string): void {
     this.waiters.get(id)?.();
   }
 
-  /** Its life is over. */
+  /** Called when a worker's life has ended. */
   left(id: string): void {
     this.waiters.delete(id);
     this.ending.delete(id);
@@ -145,18 +150,18 @@ export class Accounts implements Spending {
     for (const [key, account] of this.accounts) this.lookAt(key, account);
   };
 
-  /** The tree was taken down: what a next one of this name spends is another matter. */
+  /** Called when a tree was taken down: a later tree of the same name has its own spending. */
   forget(tree: string): void {
     for (const [key, { owner }] of this.accounts) if (owner.tree === tree) this.accounts.delete(key);
     this.owners.freshen();
   }
 
-  /** Those that the worker counts in, or those of a supervisor. */
+  /** The budgets that a worker counts in, or the one of a supervisor. */
   views(ref: string): readonly BudgetView[] {
     return this.askedOf(ref).map((owner) => this.accountOf(owner).view());
   }
 
-  /** The spent budget that keeps a worker from going on: its own first. */
+  /** The spent budget that stops a worker, its own first. */
   spentFor(id: string): { readonly question_id?: string; readonly sentence: string } | undefined {
     const [account] = this.spentOf(id);
     const breach = account?.breach();
@@ -168,7 +173,7 @@ export class Accounts implements Spending {
     };
   }
 
-  /** The question stands, and somebody who counts in its budget waits for the answer. */
+  /** True if the question is open and a worker that counts in its budget waits for the answer. */
   isAsked(question_id: string): boolean {
     return [...this.accounts.values()].some(
       (account) =>
@@ -254,7 +259,7 @@ export class Accounts implements Spending {
   private lookAt(key: string, account: Account): void {
     const { owner, meters } = account;
     meters.letGo((id) => this.ports.live().has(id));
-    // Nobody spends of it any more; who asks what was spent has it from the log again.
+    // No worker spends from it any more. A later query reads it from the log again.
     if (owner.tree === null && !account.asking && this.membersOf(account).length === 0) {
       this.accounts.delete(key);
       return;
@@ -275,7 +280,7 @@ export class Accounts implements Spending {
   private check(account: Account): void {
     const breach = account.breach();
     if (breach === undefined) {
-      // Its file allows more by now.
+      // The file may allow more now.
       if (account.question !== undefined && !account.asking) this.withdraw(account, account.question);
       if (account.breached) this.lift(account, "budget");
       return;
@@ -302,7 +307,7 @@ export class Accounts implements Spending {
     };
     account.asking = true;
     const asked = this.commit(owner, { type: "worker_question", payload: question });
-    // Behind it in the log, and in the same transaction where they can be: money is spent meanwhile.
+    // Pause right after the question, without waiting for it: the workers go on spending meanwhile.
     this.pauseAll(account, question, breach);
     asked
       .then((draft) => {
@@ -374,7 +379,7 @@ export class Accounts implements Spending {
     });
   }
 
-  /** A worker that counts in another spent budget goes on waiting for that one. */
+  /** Unpauses the workers, except those that another spent budget stops. */
   private lift(account: Account, by: string): void {
     account.breached = false;
     for (const worker of this.membersOf(account)) {
@@ -384,7 +389,7 @@ export class Accounts implements Spending {
     }
   }
 
-  /** Its file gives no budget any more. */
+  /** Drops an account whose file no longer has a budget. */
   private drop(key: string, account: Account): void {
     this.accounts.delete(key);
     if (account.question !== undefined) this.withdraw(account, account.question);

@@ -1,9 +1,9 @@
 /**
- * Rights to begin to live and to start: names are unique among the living, their number is bounded, slots and
- * memory are waited for in a queue, and nothing begins while all ends.
+ * Admits workers and lets them start: names are unique among living workers, their number is bounded, workers wait in a
+ * queue for slots and memory, and nothing begins during a shutdown.
  *
- * A slot is never counted up or down: it is a seat's membership in a set, taken in the synchronous step that decides and
- * gone with the seat at every end of a worker. A worker keeps its slot between two incarnations, as a container of a pod does.
+ * Slots are not counted up and down: a slot is a seat's membership in a set, taken in the synchronous step that decides,
+ * and gone with the seat when the worker ends. A worker keeps its slot between two incarnations, as a container of a pod does.
  */
 import { Effect, Semaphore } from "effect";
 import type { StartTurn } from "../../actors/worker/worker.ts";
@@ -24,11 +24,11 @@ import {
   type SeatRequest,
 } from "../../supervisor/admission/seats.ts";
 
-/** The reservation of a worker on its way in. */
+/** The reservation of a worker that is being admitted. */
 export interface Ticket {
-  /** Its place, if it has to wait: the record of it goes with the request's. */
+  /** Its place in the queue if it has to wait; recorded with the spawn request. */
   readonly queued: QueuePlace | undefined;
-  /** Asked before each incarnation: undefined where it may start at once, else resolves when it may. */
+  /** Called before each incarnation: undefined if it may start at once, else resolves when it may. */
   readonly turn: StartTurn;
 }
 
@@ -41,12 +41,15 @@ export interface SeatCandidate {
 interface Seat extends SeatRequest {
   readonly id: string;
   readonly name: string | undefined;
-  /** A restart that has to wait arrives anew: who ends again and again would be before everybody else for ever. */
+  /**
+   * The order in the queue. A restart that has to wait arrives anew, or a worker that ends again and again would always be
+   * first.
+   */
   arrival: number;
   waits_for: QueuePlace["waits_for"] | undefined;
-  /** It was let go before it asked for its turn. */
+  /** It was released from the queue before it asked for its turn. */
   cleared: boolean;
-  /** Its tree has started it. */
+  /** True once its tree has started it. */
   entered: boolean;
   resume: (() => void) | undefined;
 }
@@ -71,7 +74,7 @@ export class Admission {
   private readonly ports: AdmissionPorts;
   private readonly seats = new Map<string, Seat>();
   private readonly names = new Map<string, string>();
-  /** Ids that hold a slot. */
+  /** Ids of workers that hold a slot. */
   private readonly holders = new Set<string>();
   /** The waiting workers, in order. */
   private readonly queue: Seat[] = [];
@@ -79,7 +82,7 @@ export class Admission {
   private readonly fleet: Fleet;
   private arrivals = 0;
   private closed = false;
-  /** While a boot goes on, not all slots that are held are known. */
+  /** False during a boot, when not all held slots are known. */
   private isOpen = false;
 
   constructor(ports: AdmissionPorts) {
@@ -103,7 +106,10 @@ export class Admission {
     };
   }
 
-  /** Runs `begin`, which records the beginning and puts the worker under supervision, wholly or not at all. */
+  /**
+   * Admits a worker and runs `begin`, which records the beginning and puts the worker under supervision, completely or not
+   * at all. Fails with the refusal.
+   */
   admit(
     newcomer: SeatCandidate,
     begin: (ticket: Ticket) => Effect.Effect<void, HoldfastError>,
@@ -115,13 +121,13 @@ export class Admission {
         if (this.seats.get(newcomer.id)?.entered === false) this.left(newcomer.id);
       });
       const begun = Effect.onError(Effect.uninterruptible(begin(ticket)), () => leave);
-      // Its tree starts it in its own time, and it enters then.
+      // A tree starts the worker later; it takes a seat then.
       return newcomer.spec.supervisor === "root" ? begun : Effect.andThen(begun, () => leave);
     });
     return this.doors.withPermits(1)(admitted);
   }
 
-  /** Workers that a tree starts: nothing is refused any more, it may have to wait. */
+  /** Takes a seat for a worker that a tree starts. It is not refused, but may have to wait. */
   enter(newcomer: SeatCandidate): Ticket {
     const known = this.seats.get(newcomer.id);
     const ticket =
@@ -130,11 +136,14 @@ export class Admission {
         : { queued: undefined, turn: this.turnOf(known) };
     const seat = this.seats.get(newcomer.id);
     if (seat !== undefined) seat.entered = true;
-    // A worker that waits for the end of the boot only is not told so.
+    // A wait only for the end of the boot is not shown.
     return this.isOpen ? ticket : { ...ticket, queued: undefined };
   }
 
-  /** At a boot: what has begun holds its slot, what has not waits for `look`. `arrival` is its place in the start order. */
+  /**
+   * Takes a seat at a boot. A worker that has begun holds its slot; another waits for `look`. `arrival` is its place in the
+   * start order.
+   */
   resume(newcomer: SeatCandidate, hasBegun: boolean, arrival: number): Ticket {
     const seat = this.seated(newcomer, arrival);
     if (hasBegun) this.holders.add(seat.id);
@@ -142,13 +151,16 @@ export class Admission {
     return { queued, turn: this.turnOf(seat) };
   }
 
-  /** It is to be stopped, which its tree can do once it has begun: it begins without a slot, and nothing of it is launched. */
+  /**
+   * Releases a waiting worker that is to be stopped: its tree can stop it only once it has begun. It begins without a slot,
+   * and nothing is launched.
+   */
   letGo(id: string): void {
     const seat = this.seats.get(id);
     if (seat?.waits_for !== undefined) this.release(seat);
   }
 
-  /** It does not live any more. */
+  /** Frees the seat of a worker that no longer lives. */
   left(id: string): void {
     const seat = this.seats.get(id);
     if (seat === undefined) return;
@@ -159,12 +171,15 @@ export class Admission {
     this.freed();
   }
 
-  /** It waits without a process: its slot is free, its name and its place in the fleet are not. */
+  /** Frees the slot of a worker that waits without a process. It keeps its name and its seat. */
   readonly rested = (id: string): void => {
     if (this.holders.delete(id)) this.freed();
   };
 
-  /** On the tick: who can start now is let go. After a shortage of memory one at a time, because each one takes some; the floor of the disk has its own reserve. */
+  /**
+   * Starts the workers that can start now, on the tick. After a shortage of memory it starts one at a time, because each
+   * takes some; the disk floor has its own reserve.
+   */
   readonly look = (): void => {
     this.isOpen = true;
     this.serve(this.scarcity() === "memory" ? 1 : Number.POSITIVE_INFINITY);
@@ -178,13 +193,13 @@ export class Admission {
       : { place: at + 1, priority: seat.priority, waits_for: seat.waits_for };
   }
 
-  /** Admits nobody any more; resolves when those who were being admitted live. */
+  /** Closes admission. Resolves when the workers that are being admitted live. */
   readonly close: Effect.Effect<void> = Effect.suspend(() => {
     this.closed = true;
     return this.doors.withPermits(this.ports.limits.live_max)(Effect.void);
   });
 
-  /** The runtime goes on after all. */
+  /** Opens admission again, because the runtime goes on after all. */
   reopen(): void {
     this.closed = false;
   }
@@ -193,7 +208,7 @@ export class Admission {
     return this.closed;
   }
 
-  /** One synchronous step from the question to the seat. */
+  /** Decides about a newcomer and seats it, in one synchronous step. */
   private decide(newcomer: SeatCandidate): Ticket | HoldfastError {
     const { limits } = this.ports;
     const refused = this.refusal(newcomer);
@@ -257,12 +272,15 @@ export class Admission {
     return seat;
   }
 
-  /** The first turn is what admission decided. A restart has its slot, and waits for memory and disk: what was killed for want of it would be killed again. */
+  /**
+   * The turn of a seat. Its first use follows the decision at admission. A restart has its slot, but waits for memory and
+   * disk: a worker killed by a shortage would be killed again.
+   */
   private turnOf(seat: Seat): StartTurn {
     const turn = (): Promise<void> | undefined => {
       if (seat.waits_for !== undefined) return wait(seat);
       if (!this.holders.has(seat.id) && !seat.cleared) {
-        // It has rested, and comes back as a newcomer.
+        // It gave up its slot while it rested, so it needs a new one.
         if (!isSlotFree(seat, this.ports.limits, this.fleet)) return this.waitAnew(seat, "slot");
         this.holders.add(seat.id);
       }
@@ -310,7 +328,10 @@ export class Admission {
     if (this.isOpen) this.serve(this.scarcity() !== undefined ? 0 : Number.POSITIVE_INFINITY);
   }
 
-  /** Lets those go that can, in order, `most` of them at most. A worker that waits for another's slot holds nobody up. */
+  /**
+   * Starts waiting workers that can start, in order, at most `most`. A worker that waits for a slot below its ancestor
+   * holds up nobody else.
+   */
   private serve(most: number): void {
     const { queue, holders } = this;
     if (queue.length === 0 || this.closed) return;
@@ -327,7 +348,7 @@ export class Admission {
     }
   }
 
-  /** The resource that the machine has too little of to start anybody. */
+  /** The resource that is too short to start any worker. */
   private shortage(): Shortage | undefined {
     const { disk, limits, memAvailableBytes } = this.ports;
     if (disk.isLow()) return "disk";
@@ -335,7 +356,7 @@ export class Admission {
     return available !== undefined && available < limits.mem_min_bytes ? "memory" : undefined;
   }
 
-  /** A resource that somebody waits for: it is shared out on the tick, and nobody overtakes. */
+  /** A resource that a queued worker waits for. It is given out on the tick, so that nobody overtakes. */
   private scarcity(): Shortage | undefined {
     for (const { waits_for } of this.queue) if (waits_for !== "slot") return waits_for;
     return undefined;

@@ -1,4 +1,7 @@
-/** Whose budgets a worker counts in, and who may have spent of one before: by who asked for whom, and by the supervisors of files. */
+/**
+ * Finds the budgets that a worker counts in, and the workers that may have spent from one: by who spawned whom, and by the
+ * supervisors of files.
+ */
 
 import type { Budget, OnBreach, WorkerSpec } from "../../protocol/worker.ts";
 import type { EventLog } from "../../store/event-log.ts";
@@ -8,14 +11,14 @@ import type { SupervisorState } from "../../supervisor/tree/state.ts";
 import { withDescendants } from "../descendants.ts";
 import { pathsBelow } from "../fold.ts";
 
-/** A supervisor of a file, and the tree that it stands in. */
+/** A supervisor of a file, and its tree. */
 export interface GuardedSupervisor {
   readonly tree: string;
   readonly state: SupervisorState;
 }
 
 export interface Owner {
-  /** Id of a worker, or path of a supervisor. */
+  /** The id of a worker, or the path of a supervisor. */
   readonly id: string;
   /** The tree of a supervisor; null for a worker. */
   readonly tree: string | null;
@@ -32,7 +35,7 @@ export class Owners {
   private readonly views: Views;
   private readonly live: () => ReadonlyMap<string, { readonly spec: WorkerSpec }>;
   private find: (path: string) => GuardedSupervisor | undefined = () => undefined;
-  /** Ids of workers that have ended and have descendants, since the last tick. */
+  /** Specs of ended workers with descendants, read since the last tick. */
   private readonly ended = new Map<string, OwnerSpec>();
 
   constructor(log: EventLog, views: Views, live: () => ReadonlyMap<string, { readonly spec: WorkerSpec }>) {
@@ -41,7 +44,7 @@ export class Owners {
     this.live = live;
   }
 
-  /** Trees are made after this. */
+  /** Sets the search for a supervisor by its path, because trees are made later. */
   plant(find: (path: string) => GuardedSupervisor | undefined): void {
     this.find = find;
   }
@@ -50,12 +53,14 @@ export class Owners {
     return this.find(ref) !== undefined;
   }
 
-  /** On the tick: what was read of workers that have ended is not kept for ever. */
+  /** Forgets what was read about ended workers, on the tick. */
   freshen(): void {
     this.ended.clear();
   }
 
-  /** Every budget that a worker counts in: its own, those of who asked for it, and of their supervisors. Nearest first. */
+  /**
+   * Every budget that a worker counts in, nearest first: its own, those of its ancestors, and those of their supervisors.
+   */
   of(id: string): readonly Owner[] {
     const found = new Map<string, Owner>();
     const seen = new Set<string>();
@@ -72,12 +77,12 @@ export class Owners {
     return [...found.values()];
   }
 
-  /** The supervisor itself, where it has a budget. */
+  /** The budget of a supervisor itself; empty if it has none. */
   at(path: string): readonly Owner[] {
     return this.above(path).filter(({ id }) => id === path);
   }
 
-  /** Workers that may have spent something of it before: those on record, whatever became of them. */
+  /** All workers on record that may have spent from this budget, ended ones included. */
   past({ id, tree }: Owner): readonly string[] {
     return withDescendants(this.views, tree === null ? [id] : this.members(tree, id));
   }

@@ -1,6 +1,6 @@
 /**
- * The spending of the workers of one account, each and together: as their records say, and kept up with what is recorded since.
- * For those that have ended only the sum is kept: a supervisor may have had a million.
+ * The spending of one account's workers, each and in sum: first from the records, then kept up to date. Only the sum is
+ * kept for ended workers: a supervisor may have had a million.
  */
 
 import { spendingIn } from "../../actors/intake/ingest.ts";
@@ -22,20 +22,20 @@ import {
 } from "../../supervisor/budgets/budgets.ts";
 
 interface Meter {
-  /** All of it. */
+  /** Everything spent. */
   spent: SpentAmounts;
-  /** Sums that are on record for good: completed turns, restarts, output, time. */
+  /** Final sums on record: completed turns, restarts, output, time. */
   settled: SpentAmounts;
-  /** Told by turns that ended with their incarnation before they were completed. */
+  /** Usage of turns whose incarnation ended before they were completed. */
   lost: UnfinishedUsage;
-  /** Told by the turn that is open. Its end takes its place. */
+  /** Usage of the open turn so far. The turn's end replaces it. */
   open: UnfinishedUsage;
-  /** Bytes of output: what earlier incarnations wrote, and which one writes now. */
+  /** The incarnation that writes now, and the output bytes of earlier ones. */
   incarnation: number;
   before_bytes: number;
-  /** Turns without a price: its dollars are not all known. */
+  /** True if some turns have no price: not all dollars are known. */
   unpriced: boolean;
-  /** Some dollars of its completed turns are an estimate. */
+  /** True if some dollars of completed turns are estimates. */
   estimated: boolean;
 }
 
@@ -44,11 +44,14 @@ export class Meters {
   private readonly meters = new Map<string, Meter>();
   private readonly log: EventLog;
   private readonly views: Views;
-  /** The sum of those that are not kept any more. */
+  /** Whether these held for a worker that is no longer kept. */
   private wasUnpriced = false;
   private wasEstimated = false;
 
-  /** `past`: all that may have spent something before. A worker that comes later with a past has been counted here. */
+  /**
+   * `past`: all workers that may have spent before. Their spending is counted here, so none of it counts again if one comes
+   * back.
+   */
   constructor(log: EventLog, views: Views, past: readonly string[]) {
     this.log = log;
     this.views = views;
@@ -58,12 +61,15 @@ export class Meters {
     }
   }
 
-  /** Those that may spend more; others for as long as nobody has looked. */
+  /** Ids of workers that may spend more. An ended one stays until the next `letGo`. */
   ids(): readonly string[] {
     return [...this.meters.keys()];
   }
 
-  /** A worker that has ended is only in the sum. If it is started again by name, its share is read from its records before it spends more. */
+  /**
+   * Drops the meters of ended workers, which stay in the sum. If one is started again by name, its share is read from its
+   * records before it spends more.
+   */
   letGo(isLive: (id: string) => boolean): void {
     for (const [id, meter] of this.meters) {
       if (isLive(id)) continue;
@@ -87,7 +93,7 @@ export class Meters {
     return false;
   }
 
-  /** Turns and their usage, and restarts. */
+  /** Counts turns, their usage and restarts. */
   counted(row: WorkerRow, open?: Usage): void {
     const { id, turns, usage, restarts } = row;
     const meter = this.meter(id);
@@ -96,12 +102,12 @@ export class Meters {
     this.grow(meter, { ...ofUsage(turns, usage), restarts });
   }
 
-  /** Over all incarnations. */
+  /** Counts the running time over all incarnations. */
   ran(id: string, wall_ms: number): void {
     this.grow(this.meter(id), { wall_ms });
   }
 
-  /** In this incarnation, so far; `open`: what its open turn has used, where there is something new to say of it. */
+  /** Counts the output bytes of this incarnation so far. `open`: new usage of its open turn; undefined if unchanged. */
   wrote(id: string, incarnation: number, bytes: number, open?: Usage): void {
     const meter = this.meter(id);
     if (incarnation !== meter.incarnation) {
@@ -140,7 +146,7 @@ export class Meters {
     return meter;
   }
 
-  /** Into the meter alone. */
+  /** Reads a meter from the records, without a change to the sum. */
   private remember(meter: Meter, row: WorkerRow): void {
     const { id, incarnation, turns, usage, restarts } = row;
     let wall_ms = 0;
@@ -154,7 +160,7 @@ export class Meters {
     const checkpoints = this.log.checkpoints(id, incarnation);
     meter.open = ofUnfinished(spendingIn(checkpoints));
     const running = checkpoints.reduce((sum, { offset }) => sum + offset, 0);
-    // A worker that has ended has nothing left to read: its next incarnation counts from here.
+    // An ended worker has no output left to read: its next incarnation counts from here.
     meter.incarnation = running > 0 ? incarnation : 0;
     priced(meter, row);
     const output_bytes = meter.before_bytes + running;

@@ -1,23 +1,23 @@
 /**
- * The cost of a model's tokens by a price list, for agents that report no cost. Pure. It is an estimate and is never mixed with
- * what an agent reports: lists lag behind, and know nothing of discounts, tiers by length of context, or fees of tools.
+ * Estimates the cost of a model's tokens by a price list, for agents that report no cost. Pure. An estimate is never mixed
+ * with a reported cost: lists lag behind, and know no discounts, tiers by length of context, or fees of tools.
  */
 import { PRICES_REMEMBERED_MAX } from "../../base/limits.ts";
 import type { ModelUsage } from "../../protocol/records.ts";
 import { dollars } from "../../protocol/usage.ts";
 
-/** The prices of one or more models from a day on. Dollars per million tokens. */
+/** Prices of one or more models from a day on, in dollars per million tokens. */
 export interface Price {
   /** Names of models; `*` stands for any characters. */
   readonly models: readonly string[];
-  /** The first day, in UTC, on which it holds: `2025-08-01`. */
+  /** The first day, in UTC, on which the price holds: `2025-08-01`. */
   readonly valid_from: string;
   readonly input: number;
-  /** Read from the provider's cache; left out: as `input`. */
+  /** Tokens read from the provider's cache. Default: as `input`. */
   readonly cached_input?: number | undefined;
-  /** Written to it; left out: as `input`. */
+  /** Tokens written to that cache. Default: as `input`. */
   readonly cache_write?: number | undefined;
-  /** Reasoning too. */
+  /** Output tokens, including reasoning. */
   readonly output: number;
 }
 
@@ -29,7 +29,10 @@ export interface PriceList {
 
 const MILLION = 1e6;
 
-/** How much of a pattern is literal, if the name fits it: the more, the better it fits. Linear in both. */
+/**
+ * The number of literal characters in a pattern that the name matches: the more, the better the match. Undefined without a
+ * match. Linear in both lengths.
+ */
 const fitOf = (pattern: string, name: string): number | undefined => {
   const [head = "", ...rest] = pattern.split("*");
   const tail = rest.pop();
@@ -49,7 +52,7 @@ const fitOf = (pattern: string, name: string): number | undefined => {
 const bestFit = ({ models }: Price, name: string): number =>
   Math.max(...models.map((pattern) => fitOf(pattern, name) ?? -1));
 
-/** The price of the best fitting name, and of that the newest that holds by then. */
+/** The price of the best match; among equal ones, the newest that holds on that day. */
 const priceIn = ({ prices }: PriceList, model: string, day: string): Price | undefined => {
   let best: { readonly price: Price; readonly fits: number } | undefined;
   for (const price of prices) {
@@ -61,7 +64,7 @@ const priceIn = ({ prices }: PriceList, model: string, day: string): Price | und
   return best?.price;
 };
 
-/** `day`: `2025-08-01`, in UTC. The first list that has a price for the model says it. */
+/** Finds the price in the first list that has one for the model. `day`: `2025-08-01`, in UTC. */
 export const priceOf = (
   lists: readonly PriceList[],
   model: string,
@@ -77,8 +80,8 @@ export const priceOf = (
 type FoundPrice = NonNullable<ReturnType<typeof priceOf>>;
 
 /**
- * An estimate for what the agent reported no cost of, and a list has a price for; all else stays as it is, never with 0.
- * Every message of an agent asks, and agents name few models: the prices of a day are remembered.
+ * Adds an estimate to usage without a reported cost if a list has a price. All other usage stays as it is; nothing becomes
+ * 0. Every message of an agent asks, and agents name few models, so the prices of a day are remembered.
  */
 export const estimatesBy = (lists: readonly PriceList[]): ((one: ModelUsage, day: string) => ModelUsage) => {
   const known = new Map<string, FoundPrice | undefined>();

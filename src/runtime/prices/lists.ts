@@ -1,4 +1,4 @@
-/** The price lists: the user's own, where there is one, before the one that is shipped. */
+/** The price lists: the user's own, if there is one, then the shipped one. */
 import { isAbsolute } from "node:path";
 import * as z from "zod";
 import { readNamed } from "../../base/files/regular-file.ts";
@@ -43,13 +43,13 @@ const wrong = (path: string, problems: readonly string[]): HoldfastError =>
 const placeOf = (path: readonly PropertyKey[]): string =>
   path.length === 0 ? "the file" : path.map(String).join(".");
 
-/** Throws INVALID_REQUEST with every mistake; `path` is for the sentence. */
+/** Parses a price list. Throws INVALID_REQUEST with every mistake. `path` is for the message. */
 const parsePrices = (text: string, path: string): PriceList => {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw wrong(path, [`it is no JSON: ${(cause as Error).message}`]);
+    throw wrong(path, [`it is not JSON: ${(cause as Error).message}`]);
   }
   const parsed = PriceListFile.safeParse(json);
   if (parsed.success) return parsed.data;
@@ -59,7 +59,10 @@ const parsePrices = (text: string, path: string): PriceList => {
   );
 };
 
-/** The lists in the order in which they are asked. `path`: of a file of the user's, or none. Throws INVALID_REQUEST. */
+/**
+ * Opens the lists, in the order in which they are searched. `path`: the user's file; undefined or empty for none. Throws
+ * INVALID_REQUEST.
+ */
 export const openPrices = (path: string | undefined): readonly PriceList[] => {
   if (path === undefined || path === "") return [SHIPPED];
   if (!isAbsolute(path)) throw wrong(path, ["give the file's absolute path"]);

@@ -1,4 +1,4 @@
-/** `agent changes` and `agent worktree remove`: what is asked about a worker's worktree. */
+/** Answers `agent changes` and carries out `agent worktree remove`. */
 import { Effect } from "effect";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import { secretsOf } from "../../actors/worker/launching.ts";
@@ -112,7 +112,7 @@ export class ChangesReader {
     );
   }
 
-  /** It knows the secrets of the worker's agents, also where one of them cannot be read any more. */
+  /** Masks the secrets of the worker's agents, even if one of them can no longer be read. */
   private redactorFor(row: WorkerRow, spec: WorkerSpec): Effect.Effect<Redactor, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const adapter = yield* this.core.adapterOf(row.kind);
@@ -125,7 +125,7 @@ export class ChangesReader {
   }
 }
 
-/** Bytes that are no text are looked at byte for byte. */
+/** Masks a diff. If it is not valid text, it is searched byte for byte. */
 const maskedDiff = (
   diff: Buffer,
   redact: Redactor,

@@ -1,4 +1,4 @@
-/** A worker's printed output: its answer, and the bytes as they are. */
+/** A worker's output: its answer, and its raw bytes. */
 
 import { join } from "node:path";
 import { Effect } from "effect";
@@ -38,7 +38,7 @@ export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, 
       if (told !== undefined) return whole(told);
       const found = yield* finalText(log, id);
       if (found !== undefined && "moved" in found) {
-        // The log has it no more; the artifact is as old as the record that names it.
+        // The log no longer has the answer; its artifact is as old as the record that names it.
         const text = digest === undefined ? undefined : yield* keptText(digest);
         if (text !== undefined) return whole(text);
         return yield* Effect.fail(movedError(id, found.moved));
@@ -54,7 +54,7 @@ export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, 
         const { id, incarnation: newest } = yield* find(ref);
         const incarnation = asked ?? newest;
         const isLive = live.has(id);
-        // Asked before reading: what is written after the answer is not missed by who reads until the end.
+        // Ask before reading, so that a reader that reads until the end misses nothing.
         const ended = !isLive || incarnation < newest;
         const notKept = (why: string) =>
           Effect.fail(new HoldfastError("OUTPUT_NOT_FOUND", `The raw ${stream} of worker ${id} ${why}.`));

@@ -1,4 +1,4 @@
-/** Questions that only read: answered from the projections, the log and the spools. */
+/** Queries that only read: from the projections, the log and the spools. */
 import { join } from "node:path";
 import { Effect } from "effect";
 import { movedOf } from "../../actors/intake/moved.ts";
@@ -29,9 +29,9 @@ export interface QueryOptions {
   readonly version: string;
   readonly state_dir: string;
   readonly registry: Registry;
-  /** Output of ended incarnations leaves the log after this; Infinity keeps it for ever. */
+  /** Milliseconds after which output of ended incarnations is moved out of the log; Infinity for never. */
   readonly retention_ms: number;
-  /** And where the log takes more than this. */
+  /** Bytes of the log above which its oldest output is moved. Default: no bound. */
   readonly retention_bytes?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export type Queries = Pick<
   | "gc"
 >;
 
-/** `isOver`: the runtime has ended, and readers of the live tail have nothing to wait for. */
+/** `isOver`: the runtime has ended, so readers of the live tail have nothing to wait for. */
 export const makeQueries = (
   core: Core,
   forest: Pick<Forest, "trees" | "treeOf">,
@@ -106,7 +106,7 @@ const infoOf = ({ services, accounts }: Core, shown: WorkerPresenter, row: Worke
     workspace: row.spec.worktree === undefined ? null : (workspaceIn(log, row.id) ?? null),
     last_seq: row.last_seq,
     last_event_at: row.last_event_at,
-    // Output of an incarnation that lives is never moved.
+    // Only output of ended incarnations is ever moved.
     moved_output: row.incarnation > 1 || isEnded(row.state) ? movedOf(log, row.id) : null,
     window: shown.windowNow(row),
   };

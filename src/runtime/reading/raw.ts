@@ -1,4 +1,4 @@
-/** A slice of what a run wrote, as it is; what has been released is told instead of read as the zeros that a hole holds. */
+/** Reads a slice of a run's raw output. Released bytes are reported, instead of the zeros that a hole in the file gives. */
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { releasedBelow } from "../../adapters/process/release.ts";
@@ -6,13 +6,16 @@ import { HoldfastError } from "../../protocol/errors.ts";
 
 export interface EncodedSlice {
   readonly base64: string;
-  /** The offset at which the next slice begins. */
+  /** The offset of the next slice. */
   readonly next: number;
-  /** Bytes from the offset on that are in the log and no longer kept; the slice is empty then, and `next` is behind them. */
+  /**
+   * Bytes from the offset on that were released, because the log has them. The slice is empty then, and `next` is after
+   * them.
+   */
   readonly released?: number;
 }
 
-/** Undefined where there is no such file. */
+/** Reads a slice; undefined if the file does not exist. */
 export const readRaw = async (
   spool: string,
   offset: number,
@@ -26,7 +29,7 @@ export const readRaw = async (
     const { size } = stats;
     const buffer = Buffer.alloc(Math.max(0, Math.min(maxBytes, size - offset)));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
-    // After the read: a hole is noted before it is made.
+    // Check after the read: a release is noted before the hole is made.
     const released = releasedBelow(spool);
     if (released > offset) return { base64: "", next: released, released: released - offset };
     return { base64: buffer.subarray(0, bytesRead).toString("base64"), next: offset + bytesRead };
@@ -35,7 +38,7 @@ export const readRaw = async (
   }
 };
 
-/** An open that waited would take a thread of the pool for ever. */
+/** Opens without waiting: an open that waits, as on a pipe, would occupy a thread of the pool for ever. */
 const openSpool = async (spool: string): Promise<FileHandle | undefined> => {
   try {
     return await open(spool, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -47,4 +50,4 @@ const openSpool = async (spool: string): Promise<FileHandle | undefined> => {
 };
 
 const replaced = (): HoldfastError =>
-  new HoldfastError("INVALID_STATE", "The agent has replaced its output file by something else.");
+  new HoldfastError("INVALID_STATE", "The agent has replaced its output file with something else.");

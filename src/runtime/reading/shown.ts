@@ -1,4 +1,4 @@
-/** A worker as answers show it: its row, what it waits for, what it asks, and why it stands still. */
+/** A worker as answers show it: its row, the reason for a wait or a pause, and its open question. */
 
 import { holdOf, NO_HOLDS } from "../../protocol/holds.ts";
 import { isEnded } from "../../protocol/worker.ts";
@@ -25,7 +25,7 @@ export class WorkerPresenter {
     this.heartbeats = heartbeats;
   }
 
-  /** With its place in the queue as it is now, the question that it stands at, why it stands still. */
+  /** The view of a worker, with its current place in the queue, its open question, and the reasons for a pause. */
   readonly view = (row: WorkerRow): WorkerView => {
     const view = viewOf(row, this.heartbeats.at(row.id));
     if (isEnded(row.state)) return view;
@@ -57,7 +57,7 @@ export class WorkerPresenter {
     );
   }
 
-  /** A worker of a file counts in the window of its supervisor. */
+  /** The current restart window: its supervisor's for a worker of a file, else its own. */
   windowNow(row: WorkerRow) {
     const { core, forest } = this;
     const above = forest.treeOf(row.supervisor)?.state().supervisors.get(row.supervisor);
@@ -68,7 +68,7 @@ export class WorkerPresenter {
   reasonOf({ id, kind, reason }: WorkerRow): string {
     const { services, admission, accounts, wallMs, monoMs } = this.core;
     if (services.adapterFor(kind) === undefined)
-      return `kind ${kind} is not loaded, and what it prints is not read: see agent doctor`;
+      return `kind ${kind} is not loaded, so its output is not read: see agent doctor`;
     const queue = admission.placeOf(id);
     if (queue !== undefined) return queueReason(queue);
     const approvals = this.approvalsOf(id);
@@ -81,7 +81,7 @@ export class WorkerPresenter {
       return `rate limited until ${new Date(wallMs() + due - monoMs()).toISOString()}`;
     const causes = causesOf({ holds });
     if (causes.length > 0) return pauseSentence(causes);
-    if (holdOf(holds, "stall") !== undefined) return "it may be stuck, and somebody is asked";
+    if (holdOf(holds, "stall") !== undefined) return "it may be stuck; a person is asked";
     return worker?.mail?.isWaiting() === true ? WAITS_FOR_MESSAGE : reason;
   }
 
@@ -89,8 +89,8 @@ export class WorkerPresenter {
     const { about } = this.askedBy(id).question ?? {};
     if (about === "interrupted")
       return `say whether it shall continue: agent answer ${name ?? id} continue|fresh|stop`;
-    if (about === "stall") return `say what becomes of it: agent answer ${name ?? id} wait|restart|kill`;
-    // Before a turn that the budget has no room for it waits, and is not paused.
+    if (about === "stall") return `decide what to do with it: agent answer ${name ?? id} wait|restart|kill`;
+    // A worker that waits for the budget before a turn is not paused.
     const otherwise = about === "budget" ? grantStep(name ?? id) : undefined;
     return pauseSuggestion(name ?? id, true, this.standing(id)) ?? otherwise;
   }
@@ -118,7 +118,7 @@ export class WorkerPresenter {
     return causes.length === 0 ? {} : { paused: causes };
   }
 
-  /** The question that a living worker stands at. */
+  /** The open question of a living worker. */
   private askedBy(id: string): Pick<WorkerView, "question"> {
     const worker = this.live(id);
     if (worker === undefined) return {};
@@ -129,7 +129,7 @@ export class WorkerPresenter {
     return asked === undefined ? {} : { question: { question_id: asked.id, about: asked.reason } };
   }
 
-  /** Workers that live or belong to a tree, and what the agents of the living have asked for, though it has ended. */
+  /** Workers that live or belong to a tree, and ended ones that the agents of living workers spawned. */
   private inTree(): readonly WorkerRow[] {
     const { views } = this.core.services;
     const rows = new Map(views.living().map((row) => [row.id, row]));

@@ -1,4 +1,4 @@
-/** Queries of usage: how it is grouped, since when, and for which workers. */
+/** Queries of usage: grouping, period and workers. */
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { SUBTREE_SUMMED_MAX_WORKERS } from "../../base/limits.ts";
@@ -12,13 +12,16 @@ import { pathsBelow } from "../fold.ts";
 import type { UsageReply, WorkerInfo } from "../replies.ts";
 import type { Forest } from "../trees/forest.ts";
 
-/** The daemon's own supervisor: all workers there ever were are below it. */
+/** The daemon's own supervisor, above all workers there ever were. */
 const ROOT = "root";
 const LABEL = "label:";
 const byOf = (by: string): UsageBy =>
   by.startsWith(LABEL) ? { label: by.slice(LABEL.length) } : (by as Exclude<UsageBy, object>);
 
-/** The workers of a supervisor, or undefined for a worker. A tree of this name that was taken down before is another tree. */
+/**
+ * The supervisors at and below a path; undefined if it names no supervisor. An earlier tree of the same name does not
+ * count.
+ */
 const supervisorsAt = (
   log: EventLog,
   forest: Pick<Forest, "treeOf">,
@@ -36,7 +39,7 @@ export const makeUsage =
     Effect.gen(function* () {
       const { log, views } = core.services;
       const [workers, supervisors]: [string[], UsageScope["supervisors"][number][]] = [[], []];
-      // A worker may be called so, too.
+      // A worker may have this name, too.
       const isRoot = (ref: string): boolean => ref === ROOT && views.named(ROOT).length === 0;
       const isAll = ids.length === 0 || ids.some(isRoot);
       for (const ref of ids.filter((each) => !isRoot(each))) {
@@ -50,7 +53,7 @@ export const makeUsage =
       return { ...report, by, since: since ?? null };
     });
 
-/** The usage of a worker and all below it, for `info`. */
+/** The usage of a worker and everything below it, for `info`. */
 export const subtreeUsage = (views: Views, { id }: WorkerRow): Pick<WorkerInfo, "subtree"> => {
   if (views.spawnedBy(id).length === 0) return {};
   return { subtree: views.subtree(id, SUBTREE_SUMMED_MAX_WORKERS) ?? null };

@@ -1,4 +1,4 @@
-/** The answers of queries, made from projected rows and the live supervisor. Pure. */
+/** Builds the answers of queries from projected rows and the live supervisors. Pure. */
 
 import type { FiberView } from "../../actors/supervisor/supervisor.ts";
 import { PROGRAM_KIND } from "../../adapters/kinds.ts";
@@ -23,10 +23,13 @@ const taskOf = ({ spec }: WorkerRow): string => {
   return task;
 };
 
-/** By the spec that the store keeps in memory: a worker is shown many times, and its spec seldom changes. */
+/** Tasks by spec. The store keeps the spec objects in memory, a worker is shown many times, and its spec seldom changes. */
 const TASKS = new WeakMap<WorkerSpec, string>();
 
-/** A prompt says what a worker is for; without one its command line does. Cut before it is looked at: a prompt may be a megabyte. */
+/**
+ * The task in one line: the prompt, or without one the command line. Cut before it is searched, because a prompt may be a
+ * megabyte.
+ */
 const taskIn = (spec: WorkerSpec): string => {
   const text = spec.kind === PROGRAM_KIND || spec.prompt === undefined ? commandLine(spec.argv) : spec.prompt;
   const line = text
@@ -37,7 +40,10 @@ const taskIn = (spec: WorkerSpec): string => {
   return points.length > TASK_MAX_CHARS ? `${points.slice(0, TASK_MAX_CHARS - 1).join("")}…` : line;
 };
 
-/** A worker that was killed between two incarnations has the error of the last one in its row; what ended it is the kill. */
+/**
+ * The error of a worker. The row of one that was killed between two incarnations has the error of the last one, but the
+ * kill ended it.
+ */
 export const errorOf = (row: WorkerRow): WorkerError | null =>
   row.state === "cancelled" && row.error?.code !== "WORKER_CANCELLED"
     ? {
@@ -46,7 +52,7 @@ export const errorOf = (row: WorkerRow): WorkerError | null =>
       }
     : row.error;
 
-/** Absent where no call was refused. */
+/** The refused calls; absent if there were none. */
 export const deniedOf = ({ denied }: WorkerRow): Pick<WorkerView, "denied"> =>
   denied.length === 0 ? {} : { denied };
 
@@ -98,7 +104,7 @@ export const perWorker = (row: WorkerRow, effect: PerWorker["effect"]): PerWorke
   error: null,
 });
 
-/** The result of an id with which nothing was done. */
+/** The result for a worker for which the call failed. */
 export const nothingDone = (ref: string, { code, message, suggestion }: HoldfastError): PerWorker => ({
   id: ref,
   name: null,
@@ -108,13 +114,13 @@ export const nothingDone = (ref: string, { code, message, suggestion }: Holdfast
   error: { code, message, suggestion },
 });
 
-/** The places at which the sweep of its newest end looked; undefined for one that never ran, and in a log of an early version. */
+/** How the sweep of the newest end searched; undefined for a worker that never ran, and in a log of an early version. */
 export const checkedBy = (log: Pick<EventLog, "stream">, id: string): PerWorker["checked_by"] => {
   const record = log.stream(id, ["worker_exited"]).at(-1);
   return record?.type === "worker_exited" ? record.payload.sweep?.checked_by : undefined;
 };
 
-/** Absent where nothing was found. */
+/** The findings in the worker's run directories; absent if there are none. */
 export const runFindingsOf = (
   log: Pick<EventLog, "stream">,
   id: string,
@@ -130,7 +136,7 @@ export const runFindingsOf = (
   return found.length === 0 ? {} : { run_findings: found };
 };
 
-/** A supervisor of a file, where an answer is per worker: its path is its id. */
+/** A supervisor of a file in an answer per worker: its path is its id. */
 export const ofSupervisor = (
   path: string,
   effect: PerWorker["effect"],
@@ -161,10 +167,10 @@ const spending = (budget: BudgetView | undefined): Pick<TreeNode, "budget" | "qu
   return { budget, ...(question_id === undefined ? {} : { question: { question_id, about: "budget" } }) };
 };
 
-/** With what its records do not say. */
+/** A row with the facts that only the live daemon knows. */
 type LiveRow = WorkerRow & Pick<WorkerView, "paused" | "question">;
 
-/** The same tree with the fiber of each worker and supervisor that has one. */
+/** The same tree, with the id of the fiber of each worker and supervisor that has one. */
 export const withFibers = (fibers: FiberView, root: TreeNode): TreeNode => {
   const ids = new Map<string, number>();
   const collect = ({ name, fiber, children }: FiberView): void => {
@@ -179,7 +185,7 @@ export const withFibers = (fibers: FiberView, root: TreeNode): TreeNode => {
   return shown(root);
 };
 
-/** The root supervisor, its trees and its workers; a worker whose agent spawned others shows them below itself. */
+/** The root supervisor with its trees and workers. Workers that an agent spawned are below the agent's worker. */
 export const treeOf = (
   rows: readonly LiveRow[],
   trees: readonly TreeState[],
@@ -222,7 +228,8 @@ export const treeOf = (
     children: state.children.flatMap((ref) => {
       if (ref.worker_id === null) return [supervisor(tree, supervisorOf(tree, ref.path))];
       const row = known.get(ref.worker_id);
-      // A worker of the file has its path as its name; one of a dynamic supervisor the name that it was spawned with, or none.
+      // A worker of the file is named by its place in the file; one of a dynamic supervisor by the name it was spawned
+      // with, or has none.
       const { name } = state.config.strategy === "dynamic" ? (row ?? ref) : ref;
       return row === undefined ? [] : [worker(row, { name })];
     }),

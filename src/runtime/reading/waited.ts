@@ -1,4 +1,4 @@
-/** The answer of a wait: how workers ended, or, where its time was up first, how far they are. Pure. */
+/** The answer of a wait: how workers ended, or how far they are when the time was up. Pure. */
 import { formatDuration } from "../../base/durations.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { statusOf } from "../../protocol/worker-status.ts";
@@ -8,7 +8,7 @@ import { secondsUntilReset } from "../../supervisor/restart/rate-limit.ts";
 import type { WaitReply } from "../replies.ts";
 import { deniedOf, errorOf } from "./views.ts";
 
-/** How far the incarnations of a worker are apart (protocol-v1.txt, Retry transparency). */
+/** The delays between the incarnations of a worker (protocol-v1.txt, Retry transparency). */
 const backoffOf = ({ spec }: WorkerRow): string =>
   `exponential ${formatDuration(spec.backoff_min_ms)}..${formatDuration(spec.backoff_max_ms)}`;
 
@@ -32,13 +32,13 @@ export const waitOf = (row: WorkerRow, wall: Now["wall"]): WaitReply => {
   };
 };
 
-/** One that goes on, and when its next incarnation is due, where it waits for that. */
+/** A worker that has not ended. `due_in_ms`: time until its next incarnation; null if it does not wait for one. */
 export interface ContinuingWorker {
   readonly row: WorkerRow;
   readonly due_in_ms: number | null;
 }
 
-/** The time of a wait was up: with the tries of those that are started again and again, and the longest wait of all of them. */
+/** The error when the time of a wait is up: with the attempts of workers that are restarted, and their longest delay. */
 export const tooLong = (going: readonly ContinuingWorker[]): HoldfastError => {
   const again = going.filter(({ row, due_in_ms }) => row.incarnation > 1 || due_in_ms !== null);
   const waits = going.flatMap(({ due_in_ms }) => (due_in_ms === null ? [] : [Math.max(0, due_in_ms)]));

@@ -1,4 +1,4 @@
-/** Readers that follow the log: by pages that are handed over, or as a stream of records. */
+/** Readers that follow the log: by pages handed over, or as a stream of records. */
 import { Effect, Stream } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -10,7 +10,7 @@ import type { Core } from "../core.ts";
 import { seqOf, tailOf } from "../following/cursor.ts";
 import { type Follow, followed, pages } from "../following/follower.ts";
 
-/** `isOver`: the runtime has ended, and readers of the live tail have nothing to wait for. */
+/** `isOver`: the runtime has ended, so readers of the live tail have nothing to wait for. */
 export const makeWatching = (core: Core, isOver: () => boolean): Pick<RuntimeApi, "follow" | "watch"> => {
   const { find, tail, wallMs } = core;
   const { log, views } = core.services;

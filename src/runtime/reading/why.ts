@@ -1,12 +1,13 @@
 /**
- * Why a worker or a supervisor is as it is: the supervisor's decisions about it in order, from records alone. The decisions of its own supervisors stand among them, because that is where a restart of a whole group comes from.
+ * Explains the state of a worker or a supervisor: the decisions about it in order, from records alone. They include the
+ * decisions of the supervisors above it, which cause the restart of a whole group.
  */
 import { WHY_RECORDS_MAX } from "../../base/limits.ts";
 import type { LogRecord, RecordType } from "../../protocol/records.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import { type SupervisorState, type TreeState, workersBelow } from "../../supervisor/tree/state.ts";
 
-/** Records of a worker that say what was decided, and on what. */
+/** Records of a worker that tell decisions and their causes. */
 const OF_A_WORKER: readonly RecordType[] = [
   "worker_spawn_requested",
   "worker_spec_changed",
@@ -37,7 +38,7 @@ const OF_A_WORKER: readonly RecordType[] = [
   "supervisor_escalated",
   "worker_ended",
 ];
-/** Records of the children of a supervisor: that they stand still, that they ended, and how. */
+/** Records of a supervisor's children: pauses and ends. */
 const OF_ITS_CHILDREN: readonly RecordType[] = [
   "worker_paused",
   "worker_unpaused",
@@ -58,7 +59,7 @@ const OF_A_TREE: readonly RecordType[] = [
 
 export interface Decisions {
   readonly records: readonly LogRecord[];
-  /** Older ones that are not shown. */
+  /** The number of older records that are not shown. */
   readonly omitted: number;
 }
 
@@ -81,7 +82,9 @@ export const whySupervisor = (log: EventLog, tree: TreeState, path: string): Dec
   ]);
 };
 
-/** As people name the workers right below a supervisor: by their path, those of a dynamic one as they were spawned. */
+/**
+ * Names of the workers directly below a supervisor, by id: their paths, or the spawned names under a dynamic supervisor.
+ */
 export const namesBelow = ({ config, children }: SupervisorState): Readonly<Record<string, string>> =>
   Object.fromEntries(
     children.flatMap(({ worker_id, name, path }) =>
@@ -89,7 +92,7 @@ export const namesBelow = ({ config, children }: SupervisorState): Readonly<Reco
     ),
   );
 
-/** The supervisor and its own, up to the top of the file. */
+/** The supervisor and its ancestors, up to the top of the file. */
 const above = (tree: TreeState, path: string): ReadonlySet<string> => {
   const found = new Set<string>();
   for (let at: string | null = path; at !== null; at = tree.supervisors.get(at)?.parent ?? null)

@@ -1,4 +1,7 @@
-/** A file's tree is applied whole or not at all: every spec checked, every name free, the difference decided under the tree's lock. */
+/**
+ * Applies a file's tree completely or not at all: every spec is checked, every name must be free, and the difference is
+ * decided under the tree's lock.
+ */
 import { Effect } from "effect";
 import { attemptAsync } from "../../actors/machine/attempt.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
@@ -48,7 +51,7 @@ export class Applying {
     this.specs = makeSpecs(core);
   }
 
-  /** Brings a tree in line with its file; of a dry run only the changes are answered. */
+  /** Brings a tree in line with its file and returns the changes. A dry run changes nothing. */
   apply(
     tree: Tree,
     spec: TreeSpec,
@@ -77,7 +80,7 @@ export class Applying {
     return Effect.catchDefect(applied, (defect) => Effect.fail(asHoldfastError(defect)));
   }
 
-  /** Every worker of the file by its path, checked; every mistake at once. */
+  /** Checks every worker of the file and returns them by path. Fails with every mistake at once. */
   private checkAll(spec: TreeSpec): Effect.Effect<ReadonlyMap<string, WantedWorker>, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const wanted = new Map<string, WantedWorker>();
@@ -105,7 +108,7 @@ export class Applying {
     const own = this.known.find(spec.name)?.state();
     if (own !== undefined && own.file !== "" && own.file !== spec.file)
       return new HoldfastError("ALREADY_EXISTS", `The tree "${spec.name}" belongs to ${own.file}.`, {
-        suggestion: `Give this file another name:, or take that one down with \`agent down ${spec.name}\`.`,
+        suggestion: `Give this file another \`name\`, or take that one down with \`agent down ${spec.name}\`.`,
       });
     const paths = new Set([spec.name, ...nodesOf(spec).map(({ path }) => path)]);
     for (const other of this.known.all()) {
@@ -125,7 +128,7 @@ export class Applying {
     return undefined;
   }
 
-  /** The changes, beside the specs of the tree's workers as they were applied last. */
+  /** The changes, and the specs of the tree's workers as last applied. */
   private diff(state: TreeState, desired: TreeSpec) {
     return Effect.map(this.lastSpecs(state), (before) => ({
       before,
@@ -145,7 +148,7 @@ export class Applying {
     });
   }
 
-  /** Saves the specs that are new or have changed, into `fresh` too. Answers their records, and the id of each path. */
+  /** Saves new and changed specs, also into `fresh`. Returns their records, and the id of each path. */
   private keep(
     state: TreeState,
     wanted: ReadonlyMap<string, WantedWorker>,
@@ -190,7 +193,7 @@ interface PlacedNode<Node extends TreeNodeSpec = TreeNodeSpec> {
   readonly supervisor: string;
 }
 
-/** Every node below the top, in start order. */
+/** All nodes below the top, in start order. */
 const nodesOf = (spec: TreeSpec): readonly PlacedNode[] => {
   const below = ({ children }: SupervisorNode, supervisor: string): readonly PlacedNode[] =>
     children.flatMap((node) => {
@@ -207,7 +210,7 @@ const takenBy = (state: TreeState): readonly string[] => [
   ...[...state.supervisors.values()].flatMap(({ children }) => children.map(({ path }) => path)),
 ];
 
-/** The same tree with the specs as they are kept. */
+/** The same tree, with the specs as they are kept. */
 const withSpecs = (spec: TreeSpec, wanted: ReadonlyMap<string, WantedWorker>): TreeSpec => {
   const below = (node: SupervisorNode, at: string): SupervisorNode => ({
     ...node,

@@ -1,4 +1,4 @@
-/** All trees of the daemon: each one's decider, what its decisions start, and who owns which name. */
+/** All trees of the daemon: their deciders, the effects of their decisions, and the owners of names. */
 import { Effect, FiberMap, type Scope, Semaphore } from "effect";
 import { eventOf } from "../../actors/deciding/worker-decider.ts";
 import { containing } from "../../actors/defects.ts";
@@ -22,7 +22,7 @@ import { Applying } from "./applying.ts";
 import { Members, type RunInScope } from "./members.ts";
 import { makeTree, type Tree } from "./shell.ts";
 
-/** A supervisor of a file, as people name it. */
+/** A supervisor of a file that a person has named. */
 export interface SupervisorPlace {
   readonly tree: Tree;
   readonly supervisor: string;
@@ -47,7 +47,7 @@ export class Forest {
   private readonly members: Members;
   private readonly files: Applying;
   private readonly planted = new Map<string, Tree>();
-  /** Those who wait for the next decision about a tree, by its name. */
+  /** Callers that wait for the next decision about a tree, by its name. */
   private readonly waiting = new Map<string, Set<() => void>>();
   private readonly applying = Semaphore.makeUnsafe(1);
   private isClosed = false;
@@ -63,13 +63,13 @@ export class Forest {
     return [...this.planted.values()];
   }
 
-  /** The tree of a worker, by the path of its supervisor. */
+  /** The tree that has the supervisor with this path. */
   treeOf(supervisor: string): Tree | undefined {
     for (const tree of this.planted.values()) if (tree.state().supervisors.has(supervisor)) return tree;
     return undefined;
   }
 
-  /** The tree that decides for a worker; undefined for one of its own, and for one that its tree has forgotten. */
+  /** The tree that decides for a worker; undefined for a worker outside of trees, and for one that its tree has removed. */
   treeWith({ id, supervisor }: WorkerRow): Tree | undefined {
     const tree = this.treeOf(supervisor);
     return tree?.state().members.has(id) === true ? tree : undefined;
@@ -117,7 +117,7 @@ export class Forest {
     );
   }
 
-  /** A new child of a dynamic supervisor. */
+  /** Adds a child to a dynamic supervisor. */
   add(id: string, spec: WorkerSpec, requested: RecordDraft): Effect.Effect<void, HoldfastError> {
     const tree = this.treeOf(spec.supervisor);
     if (tree === undefined) return Effect.fail(noSupervisor(spec.supervisor));
@@ -131,11 +131,11 @@ export class Forest {
     );
   }
 
-  /** Resolves at the first decision about the tree after this call; fails once nobody decides any more. */
+  /** Resolves at the next decision about the tree. Fails once the runtime decides nothing more. */
   next(tree: Tree): Effect.Effect<void, HoldfastError> {
     return Effect.callback((resume) => {
       if (this.isClosed) return resume(Effect.fail(shutDownMeanwhile(tree.name)));
-      // Taken down meanwhile: nothing is decided about it any more.
+      // The tree was taken down meanwhile: no further decision follows.
       if (this.planted.get(tree.name) !== tree) return resume(Effect.void);
       const waiters = this.waiting.get(tree.name) ?? new Set();
       const waiter = () => resume(Effect.void);
@@ -145,7 +145,7 @@ export class Forest {
     });
   }
 
-  /** The runtime ends: nothing is decided any more, and nobody waits for it. */
+  /** Ends all decisions: callers that wait for one fail. */
   readonly close: Effect.Effect<void> = Effect.sync(() => {
     this.isClosed = true;
     for (const name of [...this.waiting.keys()]) this.wake(name);
@@ -153,7 +153,10 @@ export class Forest {
 
   // --- boot and period
 
-  /** At boot: every tree that was not taken down, with its workers. Ids of those are answered: nobody else recovers them. */
+  /**
+   * At boot: takes over every tree that was not taken down, with its workers. Returns their ids, because nothing else
+   * recovers them.
+   */
   readonly recover: Effect.Effect<ReadonlySet<string>, HoldfastError> = Effect.gen(
     { self: this as Forest },
     function* () {
@@ -170,7 +173,7 @@ export class Forest {
     },
   );
 
-  /** Runs for as long as the runtime: every tree is planned on a period. */
+  /** Plans every tree on a period, as long as the runtime. */
   readonly reconciling: Effect.Effect<never> = Effect.forever(
     Effect.andThen(
       Effect.sleep(RECONCILE_PERIOD_MS),
@@ -189,7 +192,7 @@ export class Forest {
     ),
   );
 
-  /** Whose process could not be looked at in the boot is looked up again; then what the tree needs is planned. */
+  /** Recovers the workers whose process could not be looked up at boot, then plans what the tree needs. */
   private reconcileTree(tree: Tree): Effect.Effect<void> {
     const { live } = this.core.roster;
     return Effect.gen({ self: this }, function* () {
@@ -225,7 +228,7 @@ export class Forest {
     });
   }
 
-  /** Also of a worker that its supervisor holds: it will go on in its session. */
+  /** Claims the session of a worker, even of one between two starts: it will resume the session. */
   private keepSession(
     { id, kind, state }: WorkerRow,
     spec: WorkerSpec | undefined,
@@ -281,7 +284,7 @@ export class Forest {
     this.wake(tree.name);
   }
 
-  /** A woken waiter may wait again at once: for the next decision, not for this one. */
+  /** Remove the callers first: a woken one may wait again at once, for the next decision. */
   private wake(name: string): void {
     const woken = this.waiting.get(name) ?? [];
     this.waiting.delete(name);
@@ -295,16 +298,20 @@ const noSupervisor = (path: string): HoldfastError =>
   });
 
 const notDynamic = (path: string): HoldfastError =>
-  new HoldfastError("INVALID_STATE", `The children of ${path} are those of its file.`, {
+  new HoldfastError("INVALID_STATE", `The children of ${path} are set by its file.`, {
     suggestion: "Add the worker to the file and run `agent up`, or spawn it under a dynamic supervisor.",
   });
 
 const shutDownMeanwhile = (name: string): HoldfastError =>
-  new HoldfastError("UNAVAILABLE", `The runtime was shut down before tree ${name} was where it should be.`, {
-    suggestion: "The next daemon continues it; ask again there.",
-  });
+  new HoldfastError(
+    "UNAVAILABLE",
+    `The runtime was shut down before tree ${name} reached its planned state.`,
+    {
+      suggestion: "The next daemon continues it; ask again there.",
+    },
+  );
 
-/** By its path, or by the tree's name for its top. */
+/** Finds a supervisor by its path; the tree's name is the path of its top. */
 export const findSupervisor = (forest: Forest, ref: string): SupervisorPlace | undefined => {
   const tree = forest.treeOf(ref);
   return tree === undefined ? undefined : { tree, supervisor: ref };

@@ -1,4 +1,7 @@
-/** The workers of trees, each in the fiber of its supervisor: started, taken over at a boot, watched until they are ready. */
+/**
+ * The workers of trees, below the fibers of their supervisors: starts them, takes them over at a boot, and watches them
+ * until they are ready.
+ */
 import { Effect } from "effect";
 import { untilTaken } from "../../actors/deciding/until-taken.ts";
 import type { WorkerDecider } from "../../actors/deciding/worker-decider.ts";
@@ -18,7 +21,7 @@ import { queuedRecord } from "../limits/admission.ts";
 import { watchReadiness } from "./readiness.ts";
 import type { Tree } from "./shell.ts";
 
-/** Runs an effect in the scope of the runtime; another one of the same key takes its place. */
+/** Runs an effect in the scope of the runtime. A new one with the same key replaces it. */
 export type RunInScope = (key: string, work: Effect.Effect<void>) => unknown;
 
 export class Members {
@@ -30,7 +33,7 @@ export class Members {
     this.run = run;
   }
 
-  /** A new shell for a worker whose last one has ended, or is about to. */
+  /** Starts a new shell for a worker whose last one has ended or is about to. */
   start(tree: Tree, id: string): Effect.Effect<void> {
     const { roster, services } = this.core;
     const started = Effect.gen({ self: this }, function* () {
@@ -43,7 +46,7 @@ export class Members {
       services.report(`worker ${id} could not be started: ${error.message}`, error);
       const abandoned = { error: errorOf(error), exit: NOT_STARTED, duration_ms: 0 };
       const input: TreeInput = { type: "worker", worker_id: id, input: { type: "abandoned", ...abandoned } };
-      // It would stay "launching" for ever if the store could not take this.
+      // Without this record, the worker would stay "launching" for ever.
       const taken = untilTaken(tree.input(input), (refusal) => this.tell(`worker ${id}`, refusal));
       return Effect.catchDefect(Effect.asVoid(taken), (defect) =>
         Effect.sync(() => services.defects.tell(`the end of worker ${id}`, defect)),
@@ -51,7 +54,7 @@ export class Members {
     });
   }
 
-  /** Takes over a worker that an earlier daemon has left. */
+  /** Takes over a worker of an earlier daemon. */
   recover(tree: Tree, id: string): Effect.Effect<void> {
     const { core } = this;
     const { services, roster } = core;
@@ -61,7 +64,7 @@ export class Members {
       const row = yield* core.rowOf(id);
       const { spec, unlaunchable } = yield* specOf(services, row);
       const observed = child.open ? yield* observe(services, child) : undefined;
-      // Meanwhile a sibling that was taken over may have led to a decision about this one: the period looks again.
+      // A sibling that was taken over may have led to a decision about this worker meanwhile. Then the period tries again.
       const now = tree.state().members.get(id)?.child;
       if (now === undefined || roster.live.has(id) || now.incarnation !== child.incarnation) return;
       if (now.open !== child.open || (!now.open && now.state !== child.state)) return;
@@ -73,7 +76,7 @@ export class Members {
     );
   }
 
-  /** A worker that waits for a slot and is to be stopped does not wait any more. */
+  /** Releases waiting workers that are to be stopped. */
   letGo(state: TreeState): void {
     const { admission, accounts } = this.core;
     for (const id of state.launching) {
@@ -87,7 +90,7 @@ export class Members {
     }
   }
 
-  /** From the launch to its readiness or its end somebody looks whether it is ready, but while it is paused. */
+  /** Checks the readiness of a launched worker until it is ready or has ended, except during a pause. */
   attend(tree: Tree, id: string, what: ChildInput["type"]): void {
     const child = tree.state().members.get(id)?.child;
     const key = `ready ${id}`;
@@ -105,7 +108,7 @@ export class Members {
     );
   }
 
-  /** For the operator; INTERNAL is a defect of ours. */
+  /** Reports an error to the operator. INTERNAL counts as a defect. */
   tell(what: string, error: HoldfastError): void {
     const { defects, report } = this.core.services;
     if (error.code === "INTERNAL") defects.tell(what, error.cause ?? error);
@@ -137,7 +140,10 @@ export class Members {
   }
 }
 
-/** The tree decides for it. A worker that its tree has forgotten keeps what it was until its shell is gone. */
+/**
+ * The decider of a tree's member: the tree. A member that its tree has removed keeps its last state until its shell is
+ * gone.
+ */
 class MemberDecider implements WorkerDecider {
   private readonly tree: Tree;
   private newest: ChildState;
@@ -166,7 +172,7 @@ class MemberDecider implements WorkerDecider {
 const toldTo = (id: string, command: TreeCommand): readonly ChildCommand[] =>
   command.type === "tell" && command.worker_id === id ? [command.command] : [];
 
-/** From the top of its file down to this one. */
+/** The paths from the top of the file down to this supervisor. */
 const supervisorsAbove = (state: TreeState, path: string): readonly string[] => {
   const parent = state.supervisors.get(path)?.parent ?? null;
   return parent === null ? [path] : [...supervisorsAbove(state, parent), path];

@@ -1,4 +1,4 @@
-/** Looks whether a worker's condition for readiness holds, until it does or its time is up. */
+/** Checks a worker's condition for readiness until it holds or its time is up. */
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { cwdIn } from "../../actors/worker/workspaces.ts";
@@ -61,7 +61,7 @@ const until = (
   return said(core, workerId, (text) => pattern.test(text));
 };
 
-/** Checked with the file; a pattern that is none stands for itself. */
+/** The pattern was checked with the file. An invalid one is matched literally. */
 const patternOf = (source: string): RegExp => {
   try {
     return new RegExp(source);
@@ -75,7 +75,7 @@ const polled = (look: () => Promise<boolean>): Effect.Effect<void, HoldfastError
     while (!(yield* attemptAsync(look))) yield* Effect.sleep(READY_POLL_MS);
   });
 
-/** An AgentEvent of this incarnation whose text is wanted. */
+/** Resolves at an AgentEvent of this incarnation with a wanted text. */
 const said = (
   core: Core,
   workerId: string,

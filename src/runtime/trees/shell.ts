@@ -1,6 +1,6 @@
 /**
- * The decider of one file's tree: one decision at a time for all of its supervisors and workers, recorded in one transaction and
- * only then carried out.
+ * The decider of one file's tree. It makes one decision at a time for all supervisors and workers of the tree, which is
+ * recorded in one transaction and only then carried out.
  */
 import { Effect } from "effect";
 import type { DeciderPorts } from "../../actors/deciding/decider.ts";
@@ -19,7 +19,7 @@ import type { Core } from "../core.ts";
 export interface Tree {
   readonly name: string;
   readonly state: () => TreeState;
-  /** Fails with what the decision refuses or the store does; nothing has changed then. */
+  /** Decides and records an input. Fails if the decision or the store refuses, and then nothing has changed. */
   input(
     input: TreeInput,
     extra?: readonly RecordDraft[],
@@ -27,8 +27,8 @@ export interface Tree {
     then?: (decision: TreeDecision) => TreeInput | undefined,
   ): Effect.Effect<unknown, HoldfastError>;
   /**
-   * An input that is made from the state as it is when its turn comes. `specs` are those of workers that the tree does not
-   * know yet.
+   * Decides an input that `make` builds from the current state when its turn comes. `specs`: specs of workers that are new
+   * to the tree.
    */
   change(
     make: (state: TreeState) => Effect.Effect<TreeInput, HoldfastError>,
@@ -38,13 +38,13 @@ export interface Tree {
 
 interface TreeRequest {
   readonly input: TreeInput;
-  /** Specs of workers that the tree does not know yet. */
+  /** Specs of workers that are new to the tree. */
   readonly specs: ReadonlyMap<string, WorkerSpec>;
 }
 
 class TreeDecider extends JoiningDecider<TreeState, TreeRequest, TreeDecision> {
   private readonly name: string;
-  /** Carries out what was decided, then is told of the decision; called in the order of the decisions. */
+  /** Carries out the commands of a decision, then reports it. Called in the order of the decisions. */
   private readonly done: (input: TreeInput, commands: readonly TreeCommand[]) => void;
 
   constructor(ground: DeciderPorts, initial: TreeState, done: TreeDecider["done"]) {
@@ -81,9 +81,9 @@ class TreeDecider extends JoiningDecider<TreeState, TreeRequest, TreeDecision> {
 export const makeTree = (
   { services: { log, trace }, now }: Core,
   initial: TreeState,
-  /** Carries out what was decided; called in the order of the decisions. */
+  /** Carries out a command. Called in the order of the decisions. */
   carryOut: (command: TreeCommand, tree: Tree) => void,
-  /** Told of each decision that is on record. */
+  /** Called for each recorded decision. */
   onDecided: (input: TreeInput, tree: Tree) => void,
 ): Tree => {
   const decider = new TreeDecider({ log, trace, now }, initial, (input, commands) => {

@@ -98,14 +98,14 @@ describe("a worker that falls silent", () => {
       const { runtime, id } = yield* silent({ name: "mute" });
       yield* elapse(22);
       const asks = {
-        reason: "it may be stuck, and somebody is asked",
+        reason: "it may be stuck; a person is asked",
         question: { question_id: expect.any(String), about: "stall" },
       };
       expect(yield* runtime.list()).toMatchObject([{ id, ...asks }]);
       expect((yield* runtime.tree()).children).toMatchObject([{ id, ...asks }]);
       expect(yield* runtime.why("mute")).toMatchObject({
         reason: asks.reason,
-        suggestion: "say what becomes of it: agent answer mute wait|restart|kill",
+        suggestion: "decide what to do with it: agent answer mute wait|restart|kill",
       });
     }),
   );

@@ -78,7 +78,7 @@ describe("a user's list", () => {
   });
 
   it.each([
-    ["that is no JSON", () => fileOf("{"), "it is no JSON"],
+    ["that is no JSON", () => fileOf("{"), "it is not JSON"],
     ["that is not there", () => join(dir, "none.json"), "no such file"],
     ["of a relative path, which would depend on who starts the daemon", () => "prices.json", "absolute path"],
     ["over its bound", () => fileOf(" ".repeat(PRICES_FILE_MAX_BYTES + 1)), "is over"],
