@@ -1,22 +1,24 @@
-/** The request for a collection of old output, and its report. Without SQLite's types: the library's declarations name it. */
+/**
+ * The request for a collection of old output, and its report. No SQLite types, because the library's declarations use it.
+ */
 export interface GcOptions {
-  /** Output recorded before this instant, in epoch milliseconds. */
+  /** Output recorded before this instant is moved. Epoch milliseconds. */
   readonly before_ms: number;
-  /** And the oldest output, whatever its age, until the log takes no more than this. Undefined: however much it takes. */
+  /** Then the oldest output is moved until the log has at most this many bytes. Undefined: no bound. */
   readonly max_bytes?: number | undefined;
-  /** Only say what would be removed. */
+  /** Only report what would be removed. */
   readonly dry_run?: boolean;
-  /** False: what is removed is gone. */
+  /** False: remove the records without an archive. */
   readonly archive?: boolean;
 }
 
 export interface GcReport {
-  /** Removed, or with `dry_run` what would be. */
+  /** Removed records; with `dry_run`, those that would be. */
   readonly records: number;
   readonly archives: readonly string[];
-  /** Bytes of the database that the disk has got back, and those that it keeps for new records. */
+  /** Bytes of the database returned to the disk, and free bytes kept for new records. */
   readonly freed_bytes: number;
   readonly reusable_bytes: number;
-  /** The database was made by an early version: what is free goes back to the disk by `agent db gc --vacuum` only. */
+  /** True if an early version created the database: only `agent db gc --vacuum` returns its free space to the disk. */
   readonly needs_vacuum: boolean;
 }

@@ -1,7 +1,7 @@
-/** The histories that a log has had. Without SQLite's types: the library's declarations name them. */
+/** The histories of a log. No SQLite types, because the library's declarations use it. */
 import type { Break } from "../protocol/cursor.ts";
 
-/** An epoch that is over, and how it ended. */
+/** A past epoch, and how it ended. */
 export interface FormerEpoch extends Break {
   readonly epoch: string;
   /** Epoch milliseconds. */
@@ -11,11 +11,11 @@ export interface FormerEpoch extends Break {
 export interface History {
   readonly store_id: string;
   readonly epoch: string;
-  /** Oldest first. */
+  /** Past epochs, oldest first. */
   readonly former: readonly FormerEpoch[];
 }
 
-/** `seq` is good in the log's own history. */
+/** True if `seq` of the epoch `of` names the same record in the current history. */
 export const isOfHistory = (
   { epoch, former }: Pick<History, "epoch" | "former">,
   of: string,

@@ -1,4 +1,7 @@
-/** The views that the store folds from the log: rows of workers, turns, messages, approvals and trees, and the blackboard. */
+/**
+ * The views that the store folds from the log: rows of workers, turns, messages, mail, approvals, holds and trees, and the
+ * blackboard.
+ */
 import type { BlackboardItem } from "../protocol/blackboard.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
 import type { DeniedCalls } from "../protocol/denied.ts";
@@ -9,10 +12,10 @@ import type { EndCause, JsonValue, ModelUsage, Usage, WorkerError } from "../pro
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 import type { SubtreeSum, UsageQuery, UsageReport } from "./usage-report.ts";
 
-/** How a worker stands by its records alone. */
+/** The state of a worker by its records alone. */
 export interface WorkerStanding {
   readonly incarnation: number;
-  /** Null where the record that says it cannot be read. */
+  /** Null if the record with the state cannot be read. */
   readonly state: WorkerState | null;
 }
 
@@ -25,7 +28,7 @@ export interface WorkerRow {
   readonly reason: string;
   readonly spec: WorkerSpec;
   readonly incarnation: number;
-  /** Restarts by the supervisor, over the worker's whole life. */
+  /** Restarts by the supervisor over the worker's whole life. */
   readonly restarts: number;
   readonly pid: number | null;
   readonly pgid: number | null;
@@ -37,24 +40,26 @@ export interface WorkerRow {
   readonly signal: string | null;
   readonly error: WorkerError | null;
   readonly completion: AgentCompletion | null;
-  /** Why nothing follows its last incarnation; null while something may, and where something else than its own end decided. */
+  /**
+   * Why nothing follows its last incarnation; null while one may follow, and if something other than its own end decided.
+   */
   readonly end_cause: EndCause | null;
-  /** Exactly: `turns` turns completed, their usage summed. */
+  /** The number of completed turns. `usage` is their sum. */
   readonly turns: number;
   readonly usage: Usage;
-  /** The turns of which some part has neither a reported cost nor an estimate. */
+  /** Turns in which some usage has neither a reported cost nor an estimate. */
   readonly unpriced_turns: number;
   readonly tool_calls: number;
-  /** Calls that were refused for want of a permission, by tool. */
+  /** Tool calls refused for lack of a permission, by tool. */
   readonly denied: readonly DeniedCalls[];
-  /** The time of all those turns together, the pauses in them too. */
+  /** Milliseconds of all those turns together, pauses included. */
   readonly turn_ms: number;
   readonly created_at: string;
   readonly started_at: string | null;
   readonly ended_at: string | null;
   readonly last_seq: number;
   readonly last_event_at: string | null;
-  /** Epoch milliseconds to monotonic stamps of restarts live in records; the supervisor reads those. */
+  /** The version of the worker's stream. */
   readonly version: number;
 }
 
@@ -64,10 +69,10 @@ export interface TurnRow {
   readonly turn: number;
   readonly started_at: string;
   readonly ended_at: string | null;
-  /** As its agent says, else between its records; null while it lasts. */
+  /** Milliseconds as the agent reports, else between its records; null while the turn is open. */
   readonly duration_ms: number | null;
   readonly usage: Usage | null;
-  /** Null while it lasts, and of an early version. */
+  /** Null while the turn is open, and in records of an early version. */
   readonly models: readonly ModelUsage[] | null;
   readonly tool_calls: number | null;
   readonly error: WorkerError | null;
@@ -75,19 +80,19 @@ export interface TurnRow {
 
 export type ApprovalState = "open" | "allowed" | "denied" | "withdrawn";
 
-/** A request of an agent to use a tool, and what has become of it. */
+/** An agent's request to use a tool, and its state. */
 export interface ApprovalRow {
   readonly worker_id: string;
   readonly approval_id: string;
-  /** The seq of the record that asked. */
+  /** The seq of the record of the request. */
   readonly seq: number;
   readonly incarnation: number;
   readonly tool: string | null;
   readonly tool_use_id: string | null;
   readonly title: string;
-  /** The tool's input, secrets masked; null where it was not told, or is over its bound. */
+  /** The tool's input, with secrets masked; null if it was not told or is over its bound. */
   readonly input: JsonValue;
-  /** For the adapter alone. */
+  /** Data for the adapter only. */
   readonly reply: JsonValue;
   readonly state: ApprovalState;
   readonly by: string | null;
@@ -96,7 +101,7 @@ export interface ApprovalRow {
   readonly answered_at: string | null;
 }
 
-/** A worker's process was looked at. */
+/** A check of a worker's process. */
 export interface Heartbeat {
   readonly worker_id: string;
   readonly incarnation: number;
@@ -104,7 +109,7 @@ export interface Heartbeat {
   readonly at_ms: number;
 }
 
-/** A hold that is open. */
+/** An open hold. */
 export interface HoldRow {
   /** The stream of its worker, or of its tree. */
   readonly stream: string;
@@ -117,95 +122,95 @@ export interface HoldRow {
   readonly since: string;
 }
 
-/** A message that is in a mailbox, with its payload. */
+/** A message in a mailbox, with its payload. */
 export interface MailRow extends MailMessage {
   readonly payload: JsonValue;
-  /** The digest of content that was too large for it. */
+  /** The digest of content that is too large for the payload; null if there is none. */
   readonly artifact: string | null;
 }
 
-/** One file's tree that was not taken down. */
+/** The tree of one file that was not taken down. */
 export interface TreeRow {
   readonly name: string;
   /** Absolute path of the file that owns it. */
   readonly file: string;
 }
 
-/** Items of one namespace that have all of this, oldest first. */
+/** A query for items of one namespace that match every condition, oldest first. */
 export interface ItemQuery {
   readonly ns: string;
-  /** Words of its title, body, data or tags; one with a star at its end is the beginning of a word. */
+  /** Words in the title, body, data or tags. A word with a star at its end matches as a prefix. */
   readonly text?: string | undefined;
   readonly tags: readonly string[];
   readonly state?: "free" | "claimed" | undefined;
-  /** Posted after the record with this seq. */
+  /** Items posted after the record with this seq. */
   readonly after: number;
   readonly limit: number;
 }
 
 export interface Views {
   worker(id: string): WorkerRow | undefined;
-  /** By its records, whatever its row says. */
+  /** The state by the records, whatever the row says. */
   standing(id: string): WorkerStanding | undefined;
   workers(): readonly WorkerRow[];
-  /** Those that have not ended: what a boot takes over, however many there were. */
+  /** Workers that have not ended, which a boot takes over. Fast, however many have ended. */
   living(): readonly WorkerRow[];
-  /** Under these supervisors, by their paths; living or ended. */
+  /** Workers under these supervisors, by path, living or ended. */
   workersUnder(supervisors: readonly string[]): readonly WorkerRow[];
-  /** Ids of those that the agent of this worker has asked for. */
+  /** Ids of the workers that this worker's agent spawned. */
   spawnedBy(workerId: string): readonly string[];
   countWorkers(): number;
-  /** Every worker that has or had the name, newest first. */
+  /** All workers that have or had the name, newest first. */
   named(name: string): readonly WorkerRow[];
-  /** Names of the newest so many workers, living or ended. */
+  /** Names of the newest workers, living or ended, at most `workers` of them. */
   newestNames(workers: number): readonly string[];
-  /** Those whose ids begin so, newest first, at most `limit`. */
+  /** Workers whose ids begin with the prefix, newest first, at most `limit`. */
   withPrefix(prefix: string, limit: number): readonly WorkerRow[];
-  /** The newest ones, oldest first. */
+  /** The newest turns, in order, at most `limit`. */
   turns(workerId: string, limit: number): readonly TurnRow[];
-  /** The sum of a worker and all that its agent asked for, and those; undefined where they are more than `max`. */
+  /** The sum of a worker and everything below it; undefined for more than `max` workers. */
   subtree(workerId: string, max: number): SubtreeSum | undefined;
-  /** In a worker thread: one at a time, and nothing else waits for it. */
+  /** Sums usage in a worker thread, one query at a time. Nothing else waits for it. */
   usageAside(query: UsageQuery): Promise<UsageReport>;
   message(workerId: string, messageId: string): MessageRow | undefined;
-  /** For one worker, the newest of those accepted before the record `before`, in the order in which they were accepted. */
+  /** The newest messages of a worker that were accepted before the record `before`, in the order of acceptance. */
   messages(workerId: string, before: number, limit: number): readonly MessageRow[];
-  /** The byte up to which the stdin of an incarnation has messages on record; undefined where it has none. */
+  /** The byte up to which the stdin of an incarnation has recorded messages; undefined if it has none. */
   messagesEnd(workerId: string, incarnation: number): number | undefined;
-  /** Those of which more is to come: of one worker, or of all. */
+  /** Messages with steps still to come, of one worker or of all. */
   openMessages(workerId?: string): readonly MessageRow[];
-  /** The newest heartbeat that was written; undefined for a worker that never ran. */
+  /** The newest written heartbeat; undefined for a worker that never ran. */
   heartbeat(workerId: string): Heartbeat | undefined;
   /** Open holds of one stream, oldest first. */
   holdsOf(stream: string): readonly HoldRow[];
-  /** Open holds of all streams that were opened after the record `after`, oldest first. */
+  /** Open holds of all streams, opened after the record `after`, oldest first. */
   holds(after: number, limit: number): readonly HoldRow[];
-  /** Messages of all mailboxes whose ids begin so, at most `limit`. */
+  /** Messages in all mailboxes whose ids begin with the prefix, at most `limit`. */
   mail(prefix: string, limit: number): readonly MailRow[];
-  /** Messages of one mailbox that were sent after the record `after`, oldest first: the dead letters, or all others. */
+  /** Messages in one mailbox, sent after the record `after`, oldest first: the dead letters, or all others. */
   mailIn(box: string, dead: boolean, after: number, limit: number): readonly MailRow[];
-  /** Every message that is in a mailbox: what a boot takes over. */
+  /** Every message in a mailbox, for a boot. */
   allMail(): readonly MailMessage[];
-  /** Whether the worker has ever polled a message out of its mailbox. */
+  /** True if the worker has ever polled a message from its mailbox. */
   isMailReader(box: string): boolean;
-  /** Requests for permission of one worker that wait for an answer, oldest first. */
+  /** Open requests for permission of one worker, oldest first. */
   openApprovals(workerId: string): readonly ApprovalRow[];
   approval(approvalId: string): ApprovalRow | undefined;
-  /** Those whose ids begin so, newest first. */
+  /** Requests whose ids begin with the prefix, newest first. */
   approvalsWithPrefix(prefix: string, limit: number): readonly ApprovalRow[];
-  /** For all workers or one, those asked after the record `after`, oldest first; open ones only, or all. */
+  /** Requests made after the record `after`, of all workers or one, oldest first. `isOpen`: only open ones. */
   approvals(after: number, limit: number, isOpen: boolean, workerId?: string): readonly ApprovalRow[];
-  /** The trees that were applied and not taken down, oldest first. */
+  /** Trees that were applied and not taken down, oldest first. */
   trees(): readonly TreeRow[];
-  /** One of the blackboard, of whichever namespace; undefined where it is gone. */
+  /** An item of the blackboard in any namespace; undefined if it is gone. */
   item(itemId: string): BlackboardItem | undefined;
   items(query: ItemQuery): readonly BlackboardItem[];
-  /** Ids that begin so, newest first. */
+  /** Item ids that begin with the prefix, newest first. */
   itemsWithPrefix(prefix: string, limit: number): readonly string[];
   /** Items of all namespaces, posted after the record `after`, oldest first. */
   itemsAfter(after: number, limit: number): readonly BlackboardItem[];
-  /** Those of one namespace, counted up to `limit`. */
+  /** The number of items in one namespace, counted up to `limit`. */
   countItems(ns: string, limit: number): number;
-  /** With items, in their order. */
+  /** Namespaces with items, in alphabetical order. */
   namespaces(limit: number): readonly string[];
 }

@@ -1,10 +1,10 @@
 /**
- * Removes artifacts that nobody holds: not pinned, named by no record of the log, and not put for so long.
+ * Removes artifacts that nothing holds: they are not pinned, no record of the log names them, and they are old enough.
  *
- * A put or a pin at the same time wins. A put of what is there renews its mtime by its path; a pin is a file. A
- * candidate is moved to the trash first, and there its mtime and its pin are looked at once more: what was put or pinned before
- * the move is put back, and a put after the move does not find it and writes it anew. A crash leaves it in the trash, and
- * the next collection puts it back before it begins.
+ * A put or a pin at the same time wins. A put of an existing artifact renews its mtime; a pin is a file. A candidate is
+ * first moved to the trash, where its mtime and its pin are checked again: one that was put or pinned before the move is put
+ * back, and a put after the move does not find it and writes it anew. After a crash it is in the trash, and the next
+ * collection puts it back before it begins.
  */
 import { randomBytes } from "node:crypto";
 import { rename, rm, stat } from "node:fs/promises";
@@ -17,20 +17,20 @@ import { digestOf, layoutOf, namesIn, type ObjectFile, objectsIn, pinsIn } from 
 export interface CollectOptions {
   readonly directory: string;
   readonly older_than_ms: number;
-  /** Only say what would be removed. */
+  /** Only report what would be removed. */
   readonly dry_run: boolean;
-  /** Digests that records name; asked once the candidates are known. */
+  /** Digests that records name. Called once the candidates are known. */
   readonly referenced: () => Promise<ReadonlySet<string>>;
   readonly now?: () => number;
-  /** Called between two steps: how a test comes in between. */
+  /** Called between two steps, for tests. */
   readonly between?: (step: "chosen" | "moved", hex: string) => Promise<void>;
 }
 
 export interface CollectReport {
-  /** Removed, or with `dry_run` what would be. */
+  /** Removed objects; with `dry_run`, those that would be. */
   readonly objects: number;
   readonly bytes: number;
-  /** Old enough, and kept. */
+  /** Objects that are old enough but kept. */
   readonly pinned: number;
   readonly referenced: number;
 }
@@ -43,7 +43,7 @@ export const collectArtifacts = (options: CollectOptions): Promise<CollectReport
 const collect = async (options: CollectOptions): Promise<CollectReport> => {
   const { directory, dry_run, referenced, now = Date.now, between = nothing } = options;
   const at = layoutOf(directory);
-  // A record that names it may still be on its way.
+  // Keep fresh ones: a record that names one may still be on its way.
   const newest = now() - Math.max(options.older_than_ms, CAS_FRESH_MS);
   const leftover = now() - CAS_FRESH_MS;
   const isOld = ({ mtime }: { readonly mtime: Date }): boolean => mtime.getTime() <= newest;
@@ -51,7 +51,7 @@ const collect = async (options: CollectOptions): Promise<CollectReport> => {
   if (!dry_run) {
     for (const name of await namesIn(at.trash)) {
       const path = join(at.trash, name);
-      // Not what another collection is looking at.
+      // Leave out candidates of another collection that is running.
       const moved = (await stat(path).catch(() => undefined))?.ctimeMs ?? Number.POSITIVE_INFINITY;
       if (moved <= leftover) await putBack(path, at.object(name.slice(0, HEX_CHARS)));
     }
@@ -69,19 +69,19 @@ const collect = async (options: CollectOptions): Promise<CollectReport> => {
   const pins = await pinsIn(at);
   const named = await referenced();
 
-  /** True when it is gone. */
+  /** True if it is gone. */
   const remove = async (hex: string): Promise<boolean> => {
     await between("chosen", hex);
     const aside = join(at.trash, `${hex}-${randomBytes(4).toString("hex")}`);
     try {
       await rename(at.object(hex), aside);
     } catch (cause) {
-      if (isMissing(cause)) return false; // another collection was faster
+      if (isMissing(cause)) return false; // another collection has it
       throw cause;
     }
     await between("moved", hex);
     const moved = await stat(aside).catch(() => undefined);
-    if (moved === undefined) return false; // somebody has put it back
+    if (moved === undefined) return false; // another process has put it back
     const isWanted = !isOld(moved) || (await pinsIn(at)).has(hex);
     if (isWanted) await putBack(aside, at.object(hex));
     else await rm(aside, { force: true });

@@ -1,4 +1,4 @@
-/** Errors of the file system in the catalogue, where an artifact is meant. */
+/** Maps errors of the file system to the catalogue, for artifacts. */
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 
 export const isMissing = (cause: unknown): boolean =>

@@ -1,4 +1,4 @@
-/** Files of the artifacts, written so that a crash or a power loss leaves the whole file or none. */
+/** Writes files of artifacts so that a crash or a power loss leaves the whole file or none. */
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, readFile } from "node:fs";
 import { link, mkdir, open, rename, rm } from "node:fs/promises";
@@ -20,7 +20,7 @@ const syncDirectory = async (path: string): Promise<void> => {
   }
 };
 
-/** Made with all above it, and durable: each new entry is synced in its parent. */
+/** Creates a directory and its missing ancestors durably: each new entry is synced in its parent. */
 export const makeDirectory = async (path: string): Promise<void> => {
   const first = await mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
   if (first === undefined) return;
@@ -30,7 +30,10 @@ export const makeDirectory = async (path: string): Promise<void> => {
   }
 };
 
-/** At its name, whole and synced, or not at all; what was there is replaced. `temporary` is on the same file system. */
+/**
+ * Writes a file completely and synced, or not at all. Replaces an existing one. `temporary` must be on the same file
+ * system.
+ */
 export const writeWhole = async (
   path: string,
   bytes: Uint8Array,
@@ -59,7 +62,10 @@ export const writeWhole = async (
 
 const readAll = promisify(readFile);
 
-/** Undefined for what nobody can have put: no regular file, or a larger one than there may be. Throws ENOENT where there is none. */
+/**
+ * Reads an object. Undefined for a file that no put can have made: not regular, or too large. Throws ENOENT if it is
+ * missing.
+ */
 export const readObject = async (path: string): Promise<Buffer | undefined> => {
   let fd: number;
   try {
@@ -75,13 +81,13 @@ export const readObject = async (path: string): Promise<Buffer | undefined> => {
   }
 };
 
-/** Gone, and it stays gone. */
+/** Removes a file durably. */
 export const removeFile = async (path: string): Promise<void> => {
   await rm(path);
   await syncDirectory(dirname(path));
 };
 
-/** Puts it back at its name, unless somebody has put it there anew. False where somebody else has taken it. */
+/** Moves a file back to its name, unless a new one is there. False if another process has taken it. */
 export const putBack = async (from: string, path: string): Promise<boolean> => {
   try {
     await link(from, path);

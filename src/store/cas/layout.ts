@@ -1,7 +1,7 @@
 /**
- * The places of artifacts below `cas/` of the state directory: `objects/ab/cd/abcd…` holds the bytes, `pins/abcd…` says that they stay,
- * `tmp` has what is being written, `trash` what a collection looks at once more, `damaged` what was replaced by what it should have been.
- * Nothing else knows of an artifact: the files are the index, and any process of the user may use them beside any other.
+ * The layout of `cas/` in the state directory: `objects/ab/cd/abcd…` holds the bytes, `pins/abcd…` pins them, `tmp` has files
+ * being written, `trash` candidates of a collection, and `damaged` files that were replaced by correct ones. There is no other
+ * index: the files are the index, and all processes of the user may use them at once.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export const layoutOf = (directory: string) => ({
 });
 export type CasLayout = ReturnType<typeof layoutOf>;
 
-/** The names in a directory; nothing where it is not there. */
+/** The names in a directory; empty if it does not exist. */
 export const namesIn = (directory: string): Promise<string[]> =>
   readdir(directory).catch((cause) => {
     if (isMissing(cause)) return [];
@@ -37,7 +37,7 @@ export interface ObjectFile {
   readonly mtime: Date;
 }
 
-/** Every object, in order; those of one first directory are looked at side by side. */
+/** Every object, in order. The objects of one first-level directory are read at once. */
 export async function* objectsIn({ objects, object }: CasLayout): AsyncGenerator<ObjectFile> {
   for (const first of (await namesIn(objects)).sort()) {
     const directories = (await namesIn(join(objects, first))).sort();
@@ -48,7 +48,7 @@ export async function* objectsIn({ objects, object }: CasLayout): AsyncGenerator
   }
 }
 
-/** Undefined where a collection has just taken it. */
+/** Undefined if a collection has just moved it. */
 const fileAt = (hex: string, path: string): Promise<ObjectFile | undefined> =>
   stat(path).then(
     ({ size, mtime }) => ({ hex, size, mtime }),

@@ -1,10 +1,10 @@
 /**
- * The content-addressed store (protocol-v1.txt, Artifactization; decision 0026): bytes at the name of their SHA-256, once,
- * verified on each read. It is plain files, so the daemon, the command and any other program of the user use it beside each
- * other, and `agent cas` works where no daemon runs.
+ * The content-addressed store (protocol-v1.txt, Artifactization; decision 0026): each content is stored once, under its
+ * SHA-256, and verified on each read. It consists of plain files, so that the daemon, the command and other programs of the
+ * user can use it at once, and `agent cas` works without a daemon.
  *
- * A file that is put is fresh by its mtime, and a collection removes nothing fresh (`collect.ts`): who has put something has time to
- * name it in a record, or to pin it. It holds no secrets: whoever puts something has masked them.
+ * A put file is fresh by its mtime, and a collection removes no fresh file (`collect.ts`), so that the caller has time to name
+ * it in a record or to pin it. The store holds no secrets: callers mask them before a put.
  */
 import { createHash } from "node:crypto";
 import { rename, stat, utimes } from "node:fs/promises";
@@ -27,14 +27,14 @@ import { type CasLayout, digestOf, hexOf, layoutOf, namesIn, objectsIn, pinsIn }
 export interface StoredArtifact {
   readonly digest: string;
   readonly size_bytes: number;
-  /** `noop` where it was there already. */
+  /** `noop`: it existed already. */
   readonly effect: "created" | "noop";
 }
 
 export interface ArtifactRow {
   readonly digest: string;
   readonly size_bytes: number;
-  /** The newest time. */
+  /** The time of the newest put. */
   readonly put_at: string;
   readonly pinned: boolean;
 }
@@ -42,26 +42,26 @@ export interface ArtifactRow {
 export interface Artifacts {
   readonly directory: string;
   put(bytes: Uint8Array): Promise<StoredArtifact>;
-  /** Fails with ARTIFACT_NOT_FOUND, or ARTIFACT_DAMAGED where the bytes are not those of the digest. */
+  /** Fails with ARTIFACT_NOT_FOUND, or with ARTIFACT_DAMAGED if the bytes do not match the digest. */
   get(digest: string): Promise<Uint8Array>;
   /** A pinned artifact is never collected. */
   pin(digest: string): Promise<"created" | "noop">;
   unpin(digest: string): Promise<"deleted" | "noop">;
-  /** It counts as put now, so that who asked has time to name it. Fails with ARTIFACT_NOT_FOUND. */
+  /** Makes it count as put now, so that the caller has time to name it. Fails with ARTIFACT_NOT_FOUND. */
   freshen(digest: string): Promise<void>;
   list(): Promise<readonly ArtifactRow[]>;
 }
 
 export interface ArtifactOptions {
-  /** `cas` in the state directory; made at the first put. */
+  /** `cas` in the state directory. Created at the first put. */
   readonly directory: string;
-  /** Free bytes of the disk that it is on; undefined where nobody can say. */
+  /** Free bytes of its disk; undefined if unknown. */
   readonly freeBytes: () => number | undefined;
-  /** Nothing is put that would leave less. */
+  /** A put that would leave fewer free bytes is refused. */
   readonly floor_bytes?: number | undefined;
   readonly now?: () => number;
   readonly bounds?: ArtifactBounds;
-  /** Digests that records name. If it is given, a put that finds no room collects what nobody holds, and looks again. */
+  /** Digests that records name. If given, a put that finds no room first collects unused artifacts. */
   readonly referenced?: (() => Promise<ReadonlySet<string>>) | undefined;
 }
 
@@ -91,7 +91,7 @@ class ArtifactStore implements Artifacts {
   private readonly at: CasLayout;
   private readonly now: () => number;
   private readonly options: ArtifactOptions;
-  /** One look at all of them, whoever asks meanwhile. */
+  /** The sum over all objects, computed once for concurrent callers. */
   private readonly count: Memo<Sum>;
   private readonly makeRoom: Memo<void>;
 
@@ -125,13 +125,13 @@ class ArtifactStore implements Artifacts {
     const { directory, now } = this;
     const { referenced } = this.options;
     if (referenced === undefined) return;
-    // An object that cannot be collected stays, and the put is refused.
+    // If the collection fails, the objects stay and the put is refused.
     const how = { directory, older_than_ms: CAS_FRESH_MS, dry_run: false, referenced, now };
     await collectArtifacts(how).catch(() => undefined);
     this.count.forget();
   }
 
-  /** Answers what there is, for who adds to it. */
+  /** Fails if there is no room for `size` bytes. Returns the current sum. */
   private async makeSureOfRoom(size: number): Promise<Sum> {
     const { freeBytes, floor_bytes = DISK_FREE_MIN_BYTES, bounds = BOUNDS } = this.options;
     const free = freeBytes();
@@ -155,7 +155,7 @@ class ArtifactStore implements Artifacts {
     );
   }
 
-  /** It counts as put now. False where it is not there (any more): a collection may have taken it away just now. */
+  /** Makes it count as put now. False if it does not exist: a collection may have just moved it. */
   private async touch(hex: string): Promise<boolean> {
     const time = new Date(this.now());
     try {
@@ -167,7 +167,7 @@ class ArtifactStore implements Artifacts {
     }
   }
 
-  /** True where these very bytes are there, and fresh now. A damaged file makes room for them, and is kept. */
+  /** True if exactly these bytes exist; they are fresh then. A damaged file is moved aside and kept. */
   private async has(hex: string, bytes: Uint8Array): Promise<boolean> {
     const { at } = this;
     const path = at.object(hex);
@@ -182,7 +182,7 @@ class ArtifactStore implements Artifacts {
     return false;
   }
 
-  /** For a moment a collection may have it in the trash, and put it back. */
+  /** The path of an object. A collection may have it in the trash for a moment. */
   private async found(hex: string): Promise<string | undefined> {
     const { at } = this;
     const inTrash = async () => (await namesIn(at.trash)).find((name) => name.startsWith(hex));
@@ -194,7 +194,7 @@ class ArtifactStore implements Artifacts {
     return undefined;
   }
 
-  /** True when it is in its place: one that a collection has in the trash is put back, whatever becomes of the collection. */
+  /** True if the object is in its place. If a collection has it in the trash, it is put back first. */
   private async isBack(hex: string): Promise<boolean> {
     const path = await this.found(hex);
     if (path === undefined || path === this.at.object(hex)) return path !== undefined;
@@ -240,7 +240,7 @@ class ArtifactStore implements Artifacts {
     const hex = hexOf(digest);
     if ((await pinsIn(at)).has(hex)) return "noop";
     if ((await this.found(hex)) === undefined) throw notFound(digest);
-    // The pin comes first: a collection that has begun looks for it once more before it removes anything.
+    // Pin first: a collection under way checks for the pin again before it removes anything.
     await writeWhole(at.pin(hex), new Uint8Array(), at.temporary, new Date(this.now()));
     if (await this.isBack(hex)) return "created";
     await removeFile(at.pin(hex));
@@ -279,7 +279,10 @@ interface Memo<R> {
   now(): Promise<R>;
 }
 
-/** The result of a slow look, for CAS_COUNTED_AGAIN_MS; a caller that asks while it is made waits for the same one. A look that fails is tried again. */
+/**
+ * Remembers the result of a slow computation for CAS_COUNTED_AGAIN_MS. Concurrent callers share one computation. A failed
+ * one is not remembered.
+ */
 const remembered = <R>(look: () => Promise<R>, now: () => number): Memo<R> => {
   let last: { readonly at_ms: number; readonly came: Promise<R> } | undefined;
   const forget = (): void => {
@@ -297,5 +300,8 @@ const remembered = <R>(look: () => Promise<R>, now: () => number): Memo<R> => {
   };
 };
 
-/** A collection moves an artifact to the trash and back at most once; one look each, and one for what was read in between. */
+/**
+ * A collection moves an artifact to the trash and back at most once: one look for each place, and one for a move in
+ * between.
+ */
 const LOOKS = 3;
