@@ -737,3 +737,30 @@ export const SKILL_DEPTH_MAX = 32;
 /** Entries in one answer of fs/ls, and without `limit`: about 16 KB, half of INLINE_MAX_BYTES. */
 export const LS_ENTRIES_MAX = 2_000;
 export const LS_ENTRIES_DEFAULT = 80;
+/** Bytes that one fs/read returns, and without `bytes`: half of INLINE_MAX_BYTES. */
+export const READ_BYTES_MAX = 512 * 1024;
+export const READ_BYTES_DEFAULT = 16 * 1024;
+/** UTF-16 units of a pattern of text/grep. */
+export const GREP_PATTERN_MAX_UNITS = 1_000;
+/** Matching lines in one answer of text/grep, and without `max_matches`. */
+export const GREP_MATCHES_MAX = 2_000;
+export const GREP_MATCHES_DEFAULT = 100;
+/** UTF-16 units of a matching line that are told. */
+export const GREP_LINE_MAX_UNITS = 200;
+/** text/grep skips larger files. */
+export const GREP_FILE_MAX_BYTES = 4 * 1024 * 1024;
+/** Files, and bytes of them, that one text/grep looks through. */
+export const GREP_FILES_MAX = 50_000;
+export const GREP_TOTAL_MAX_BYTES = 256 * 1024 * 1024;
+/** Files that text/grep names as those with the most matches. */
+export const GREP_TOP_FILES_MAX = 10;
+/** Items of a todo list, and UTF-16 units of the text of one. */
+export const TODO_ITEMS_MAX = 500;
+export const TODO_TEXT_MAX_UNITS = 1_000;
+/** The file of a todo list: more than its items can take. */
+export const TODO_FILE_MAX_BYTES = 4 * 1024 * 1024;
+/** How often a change of a todo list begins anew because others change it too, and the longest wait between. */
+export const TODO_TRIES_MAX = 200;
+export const TODO_TRY_EVERY_MS = 20;
+/** How long the number of a version of a todo list stays taken after the next version: far longer than any writer waits. */
+export const TODO_NAME_KEPT_MS = 60 * 60 * 1000;

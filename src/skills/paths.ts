@@ -91,6 +91,11 @@ export class WorkspaceFiles {
     return at;
   }
 
+  isDirectory(path: string): boolean {
+    const canonical = this.resolve(path);
+    return ofSystem(path, () => statAt(canonical))?.isDirectory() === true;
+  }
+
   /** Opens a regular file to read it. */
   file(path: string): ConfinedFile {
     const canonical = this.resolve(path);
