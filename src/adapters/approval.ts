@@ -1,4 +1,4 @@
-/** A request for permission as decoders tell it: in bounds, whatever the agent put into it. */
+/** A permission request as decoders report it, with every member bounded. */
 
 import { asName } from "../base/json.ts";
 import { APPROVAL_INPUT_MAX_BYTES, APPROVAL_TITLE_MAX_BYTES } from "../base/limits.ts";
@@ -7,14 +7,14 @@ import type { JsonValue } from "../protocol/records.ts";
 import type { DecodedRecord } from "./adapter.ts";
 
 export interface PermissionAsked {
-  /** The agent's own id of the request: unique within its run. */
+  /** The agent's own id of the request, unique within its run. */
   readonly key: string;
   readonly tool: unknown;
   readonly tool_use_id: unknown;
-  /** Its words for what it wants. */
+  /** The agent's own description of what it wants to do. */
   readonly title: unknown;
   readonly input: unknown;
-  /** Data that the answer needs, small. */
+  /** Small data that the answer needs. */
   readonly reply: JsonValue;
 }
 

@@ -1,4 +1,6 @@
-/** The lines with which the conformance suite tries to break a decoder: what no well-behaved program prints. */
+/**
+ * The lines with which the conformance suite tries to break a decoder: no well-behaved program prints them.
+ */
 import type { Line } from "./adapter.ts";
 
 export const textLine = (text: string): Line => ({ kind: "text", text, end: "\n" });
@@ -93,7 +95,7 @@ const ODD_TEXTS: readonly string[] = [
   '{"jsonrpc":"2.0","id":"prompt:01JD0000000000000000000009","error":"x"}',
 ];
 
-/** Functions, because these texts take megabytes, and a daemon without adapters of users never needs them. */
+/** Functions, because these texts take megabytes and only a daemon with adapters of users needs them. */
 const longTexts = (): readonly string[] => [
   JSON.stringify({ type: "x".repeat(200_000) }),
   JSON.stringify({ type: "system", subtype: "\u0000".repeat(100_000) }),
@@ -126,7 +128,7 @@ const longTexts = (): readonly string[] => [
   `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
 ];
 
-/** More of everything that is remembered than can be. */
+/** More ids than any decoder can remember. */
 const manyTexts = (): readonly string[] =>
   Array.from({ length: 200 }, (_, i) => `${i}`.padStart(120, "n")).flatMap((id) => [
     JSON.stringify({ type: "assistant", message: { id, content: [{ type: "tool_use", id, name: id }] } }),
@@ -150,7 +152,7 @@ const manyTexts = (): readonly string[] =>
     JSON.stringify({ type: "assistant.message_delta", data: { messageId: id, deltaContent: id } }),
   ]);
 
-/** A line cut short, with a character changed, or joined with itself. */
+/** Cuts a line short, changes one character, or joins the line with itself. */
 const spoil = (text: string, random: () => number, pick: <T>(list: readonly T[]) => T): string => {
   const at = Math.floor(random() * (text.length + 1));
   return pick([
@@ -167,7 +169,7 @@ const spoil = (text: string, random: () => number, pick: <T>(list: readonly T[])
   ])();
 };
 
-/** Numbers from 0 to 1, the same each time (Park and Miller's minimal standard generator). */
+/** Numbers in [0, 1), the same each time (Park and Miller's minimal standard generator). */
 const seeded = (seed: number) => (): number => {
   seed = (seed * 48_271) % 2_147_483_647;
   return seed / 2_147_483_647;

@@ -1,7 +1,8 @@
 /**
- * The duties of every adapter, as cases that any test runner can run: `for (const c of conformance(adapter, runs)) test(c.title, c.check)`.
- * `check` throws where the promise is broken. `runs` are recorded outputs of the kind, one list of lines a run; the
- * cases add lines that no program prints. Everything is deterministic: the only randomness is a seed.
+ * The duties of every adapter, as cases for any test runner: `for (const c of conformance(adapter, runs))
+ * test(c.title, c.check)`. `check` throws if the adapter breaks the duty. `runs` are recorded outputs of the
+ * kind, one list of lines for each run; the cases add lines that no program prints. All cases are
+ * deterministic: their random numbers have a fixed seed.
  */
 import assert from "node:assert/strict";
 import { DECODER_STATE_MAX_BYTES } from "../base/limits.ts";
@@ -26,19 +27,22 @@ import { refusal } from "./gateway.ts";
 
 export interface ConformanceCase {
   readonly title: string;
-  /** Throws an AssertionError where the promise is broken. */
+  /** Throws an AssertionError if the adapter breaks the duty. */
   readonly check: () => void;
 }
 
 export type RecordedRun = readonly string[];
 
-/** The adapter of a check, and the lines that it is tried on. */
+/** The adapter under test, and the lines that it is tried on. */
 interface CheckedAdapter {
   readonly adapter: AgentAdapter;
   readonly hostile: readonly Line[];
   /** The lines of each recorded run, and the hostile ones. */
   readonly folds: readonly (readonly Line[])[];
-  /** One look at them serves all that only read: a daemon runs this when it starts. */
+  /**
+   * Decodes each list only once for all cases that only read, because a daemon runs this suite when it
+   * starts.
+   */
   readonly recordsOf: (lines: readonly Line[]) => readonly DecodedItem[];
 }
 
@@ -268,12 +272,12 @@ const fold = <S>(
   return { state, records };
 };
 
-/** The line that a record was last made of: for whoever reads why a case has failed. */
+/** The line from which a record was last decoded, for the message of a failed case. */
 const LINES = new WeakMap<DecodedItem, Line>();
 
 const SHOWN_MAX_UNITS = 200;
 
-/** `rule` is a sentence without its end. */
+/** `rule` is a sentence without its full stop. */
 const must = (holds: boolean, rule: string, record: DecodedItem): void => {
   if (holds) return;
   const line = LINES.get(record);
@@ -286,7 +290,7 @@ const shown = (value: unknown): string => {
   return text.length > SHOWN_MAX_UNITS ? `${text.slice(0, SHOWN_MAX_UNITS)}…` : text;
 };
 
-/** A value that the schema takes. */
+/** Checks a value against the schema of AgentEvent. */
 const mustParse = (event: unknown, rule: string, record: DecodedItem): void => {
   const parsed = AgentEvent.safeParse(event);
   must(
@@ -300,7 +304,7 @@ const checkEvent = (kind: string, record: DecodedItem): void => {
   if (record.type !== "agent.event") return;
   const event = record.payload;
   must(event.agent_kind === kind, `agent_kind is ${kind}`, record);
-  // Only text may be over its bound: all else is bounded by construction.
+  // Only text may exceed its bound here, because it is split later.
   mustParse({ ...event, text: undefined }, "an event is in its bounds", record);
   for (const bounded of boundEvent(event)) mustParse(bounded, "an event is in its bounds", record);
 };
@@ -382,7 +386,7 @@ const checkVerdict = <S>(adapter: AgentAdapter<S>, state: S, exit: ExitFacts): v
   const events = records.flatMap((record) => (record.type === "agent.event" ? [record.payload] : []));
   for (const record of records)
     if (record.type === "agent.event") mustParse(record.payload, "an event is in its bounds", record);
-  // Notes A.4: one terminal Error event at most, with the very message of the completion's error.
+  // Notes A.4: at most one terminal Error event, with the same message as the completion's error.
   const errors = events.filter((event) => event.kind === "Error");
   assert.ok(
     errors.length <= 1 && errors.every((event) => event.message === outcome.error?.message),

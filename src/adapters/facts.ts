@@ -1,17 +1,17 @@
 /**
- * The facts of one kind of agent: all that the registry, the command line, the doctor and the docs must know of it, without the code that runs
- * it. The client loads them: no decoder, no plan.
+ * The facts of one kind of agent: all that the registry, the command line, the doctor and the docs know about
+ * it, without the code that runs it. The client loads only these, no decoder and no plan.
  */
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter, KindOptions } from "./adapter.ts";
 
-/** An agent that a kind knows by a name of its own, as `acp:gemini`. */
+/** An agent that a kind knows by name, such as `acp:gemini`. */
 export interface NamedAgent {
   readonly name: string;
-  /** The program and the variable that names another one. */
+  /** The program, and the variable that replaces it. */
   readonly binary: string;
   readonly variable: string;
-  /** Names of the client's variables that it may need, beside those that it shares with a kind. */
+  /** Names of the client's variables that it may need, besides those of the kind whose program it shares. */
   readonly variables: readonly string[];
 }
 
@@ -31,37 +31,43 @@ export interface KindFacts
     | "reading_tools"
     | "state"
   > {
-  /** Behind its name in help, where the name alone does not say how it is asked for. */
+  /** Follows its name in help, if the name alone does not show how to select it. */
   readonly usage?: string;
-  /** Sentences for docs/reference/adapters.md: each says one thing that it cannot do. */
+  /** Sentences for docs/reference/adapters.md: each names one thing that the kind cannot do. */
   readonly limits: readonly string[];
-  /** Capabilities that the configuration must give, by the option that allows them. */
+  /** Capabilities that the configuration must allow, by option. */
   readonly opt_ins?: Readonly<Partial<Record<keyof KindOptions, readonly string[]>>>;
-  /** Sentences for a spec without a program: of `agent spawn`, and behind the path of a node. Absent where the kind has a program. */
+  /**
+   * The errors for a spec without a program: for `agent spawn`, and for a node of a tree file. Absent if the
+   * kind has a program of its own.
+   */
   readonly no_program?: { readonly on_command_line: string; readonly in_file: string };
-  /** Its agents that have a name, and the extension key that names one. */
+  /** Its agents that have names, and the extension key that selects one. */
   readonly named?: { readonly key: string; readonly agents: readonly NamedAgent[] };
-  /** It works on a prompt, and so needs one. */
+  /** It cannot work without a prompt. */
   readonly needs_prompt: boolean;
   /**
-   * The use of an open stdin. `turns`: the agent answers each message in a turn, and asks for permission. `text`: the program gets the text as
-   * it is. Absent: it takes one prompt.
+   * The use of an open stdin. `turns`: the agent answers each message in a turn and may ask for permission.
+   * `text`: the program gets the text unchanged. Absent: it takes one prompt.
    */
   readonly dialogue?: "turns" | "text";
-  /** No clock ends it unless somebody sets one: it may be a server, which runs for months and says nothing for days. */
+  /**
+   * No time limit applies by default, because it may be a server that runs for months and prints nothing for
+   * days.
+   */
   readonly is_unbounded?: true;
-  /** All mistakes of a spec, one sentence each, for an instance with these capabilities and keys. */
+  /** All mistakes of a spec, one sentence each. `able` are the capabilities and keys of the instance. */
   validate(spec: WorkerSpec, able: readonly string[]): readonly string[];
 }
 
-/** Limits that several kinds have. */
+/** Limits that several kinds share. */
 export const NO_QUESTIONS =
-  "Nobody can answer a question of it: `--permission ask` is refused, and what needs a permission that was not given is not done.";
+  "It cannot ask for permission: `--permission ask` is refused, and the agent skips whatever it has no permission for.";
 export const NO_CONVERSATION = "It takes one prompt: no `--interactive`, and no messages later.";
 export const NO_FORK = "A session cannot be forked.";
-export const NO_COST = "The CLI tells no cost, so a budget of dollars counts nothing for it.";
+export const NO_COST = "The CLI reports no cost, so a budget of dollars counts nothing for it.";
 
-/** The capabilities of an instance; without `options` as if the configuration allowed everything. */
+/** The capabilities of an instance; without `options`, as if the configuration allowed everything. */
 const ableOf = ({ capabilities, opt_ins = {} }: KindFacts, options?: KindOptions): readonly string[] => [
   ...capabilities,
   ...Object.entries(opt_ins).flatMap(([name, ids]) =>
@@ -69,15 +75,18 @@ const ableOf = ({ capabilities, opt_ins = {} }: KindFacts, options?: KindOptions
   ),
 ];
 
-/** The mistakes that its adapter would find, told before there is a daemon: a right that the configuration must give passes, because the daemon knows it. */
+/**
+ * The mistakes that its adapter would find, before a daemon runs. A right that the configuration must give
+ * passes here, because only the daemon knows the configuration.
+ */
 export const mistakesIn = (facts: KindFacts, spec: WorkerSpec): readonly string[] =>
   facts.validate(spec, possibleKeys(facts));
 
-/** The keys that `--ext` takes under some configuration. */
+/** The keys that `--ext` takes if the configuration allows everything. */
 export const possibleKeys = (facts: KindFacts): readonly string[] =>
   keysOf({ ...facts, capabilities: ableOf(facts) });
 
-/** Capabilities that are keys: those that tell a way of running are none. */
+/** The capabilities that are extension keys: all except ways of running. */
 export const keysOf = ({
   capabilities,
   ways_of_running = [],
@@ -86,7 +95,7 @@ export const keysOf = ({
 
 type Behaviour<S> = Omit<AgentAdapter<S>, keyof KindFacts | "configured">;
 
-/** The adapter of a kind of ours: its facts, and the code that runs it and reads it. */
+/** The adapter of a built-in kind: its facts, and the code that runs it and decodes its output. */
 export const adapterOf = <S>(facts: KindFacts, behaviour: Behaviour<S>): AgentAdapter<S> => ({
   ...facts,
   ...behaviour,

@@ -1,6 +1,7 @@
 /**
- * The order in which a spec is refused, the same for every kind (notes A.1 and A.4): a prompt that is needed and missing, then keys that
- * the kind does not take, then all that its adapter finds. All mistakes are told at once; the first one names the error.
+ * The order in which mistakes of a spec are reported, the same for every kind (notes A.1 and A.4): a missing
+ * prompt, then keys that the kind does not take, then all that its adapter finds. All mistakes are reported
+ * at once, and the first one gives the error its code.
  */
 import type { ErrorCode } from "../protocol/errors.ts";
 import { HoldfastError } from "../protocol/errors.ts";
@@ -9,7 +10,9 @@ import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter } from "./adapter.ts";
 import { keysOf } from "./facts.ts";
 
-/** `more`: what is wrong beyond the kind. Undefined where nothing is. */
+/**
+ * The error of a spec, or undefined if it has no mistake. `more`: mistakes that do not depend on the kind.
+ */
 export const refusal = (
   adapter: Pick<AgentAdapter, "kind" | "capabilities" | "ways_of_running" | "validate">,
   spec: WorkerSpec,
@@ -17,12 +20,15 @@ export const refusal = (
 ): HoldfastError | undefined => {
   const found = adapter.validate(spec);
   const unsupported = unsupportedKeys(spec, keysOf(adapter)).map((key) => unsupportedKey(key, spec.kind));
-  // An adapter that looks at its own keys alone is not the only one that looks.
+  // An adapter may report an unsupported key itself; report it only once.
   const unsaid = unsupported.filter((sentence) => !found.includes(sentence));
   return refused([...unsaid, ...found, ...more], unsupported);
 };
 
-/** The error of these mistakes: where the first one is a key that is not supported, the values of others do not matter. */
+/**
+ * The error for these mistakes. If the first is an unsupported key, mistakes in the values of other keys do
+ * not matter.
+ */
 export const refused = (
   problems: readonly string[],
   unsupported: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * An adapter that others wrote, with what it gives back looked at: it gives back what the seam says, or it throws here, which ends its
- * worker and nobody else's (`actors/defects`). A value of the wrong shape never comes into the log.
+ * Wraps an adapter that a user wrote and checks everything that it returns. A value of the wrong shape throws
+ * here and never reaches the log; the error ends only the adapter's worker (`actors/defects`).
  */
 import * as z from "zod";
 import {
@@ -20,13 +20,13 @@ import type { FinishVerdict } from "./decoding/verdict.ts";
 
 const called = z.custom<(...given: never[]) => unknown>(
   (value) => typeof value === "function",
-  "is no function",
+  "is not a function",
 );
-const name = z.string().regex(/^[a-z][a-z0-9_]*$/, "is a-z, 0-9 and _, and starts with a letter");
-const fileName = z.string().regex(/^(?!\.{1,2}$)[^/\0]+$/, "is no name of a directory");
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is no name of a variable");
+const name = z.string().regex(/^[a-z][a-z0-9_]*$/, "must consist of a-z, 0-9 and _ and start with a letter");
+const fileName = z.string().regex(/^(?!\.{1,2}$)[^/\0]+$/, "is not the name of a directory");
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of a variable");
 
-/** Members that must be there before anything of it is called. Methods of a class are as good as members. */
+/** Members that must exist before anything of the adapter is called. Methods of a class count as members. */
 const AdapterShape = z.looseObject({
   kind: name,
   aliases: z.array(name),
@@ -74,7 +74,7 @@ const AdapterShape = z.looseObject({
   finish: called,
 });
 
-/** `member: what it is` for each mistake. */
+/** One entry for each mistake: `member: mistake`. */
 export const shapeProblems = (value: unknown): readonly string[] => {
   const parsed = AdapterShape.safeParse(value);
   if (parsed.success) return [];
@@ -89,7 +89,7 @@ const error = z.looseObject({
 });
 const usage = z.looseObject({}).refine(fits);
 
-/** Text may be over its bound: it is split after it was masked. */
+/** Text may exceed its bound here: it is split after it was masked. */
 const recordOf = (kind: string) =>
   z.discriminatedUnion("type", [
     z.strictObject({
@@ -168,17 +168,17 @@ const Plan = z.strictObject({
   warnings: z.array(text.refine((said) => Buffer.byteLength(said) <= MESSAGE_MAX_BYTES)).optional(),
 });
 
-/** `what` names the call, for whoever reads daemon.log. */
+/** `what` names the call for a reader of daemon.log. */
 const checked = <T>(schema: z.ZodType<unknown>, value: T, what: string): T => {
   const parsed = schema.safeParse(value);
   if (parsed.success) return value;
   const [issue] = parsed.error.issues;
   throw new TypeError(
-    `${what} gave back what the seam does not have: ${issue?.path.join(".")}: ${issue?.message}`,
+    `${what} returned a value of the wrong shape: ${issue?.path.join(".")}: ${issue?.message}`,
   );
 };
 
-/** Wishes that would be left out in silence. */
+/** Wishes of the spec that the adapter would silently ignore. */
 const ignored = ({ kind, capabilities, messages }: AgentAdapter, spec: WorkerSpec): readonly string[] => {
   const without = (flag: string, capability: string) =>
     capabilities.includes(capability)
@@ -195,7 +195,7 @@ const ignored = ({ kind, capabilities, messages }: AgentAdapter, spec: WorkerSpe
 
 const lines = z.string().endsWith("\n");
 
-/** Whole lines are written to the agent: it would wait for the end of another. */
+/** Only whole lines may be written to the agent, because it would wait for the rest of a line. */
 const spoken = (kind: string, protocol: MessageProtocol): MessageProtocol => {
   const { acknowledges, one_at_a_time, may_linger, asks_beyond_turn } = protocol;
   return {
@@ -220,7 +220,7 @@ const spoken = (kind: string, protocol: MessageProtocol): MessageProtocol => {
   };
 };
 
-/** The same adapter, whose mistakes are thrown. */
+/** The same adapter, with checks that throw. */
 export const guarded = (adapter: AgentAdapter): AgentAdapter => {
   const { kind } = adapter;
   const records = z.array(recordOf(kind));

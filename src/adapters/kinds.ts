@@ -1,4 +1,7 @@
-/** The facts of all kinds of ours, in the order in which help shows them. A kind is a folder of `kinds/`, a line here and one in the registry. */
+/**
+ * The facts of all built-in kinds, in the order of help. A new kind needs a folder of `kinds/`, a line here
+ * and a line in the registry.
+ */
 import type { KindFacts } from "./facts.ts";
 import { facts as acp } from "./kinds/acp/facts.ts";
 import { facts as claudeCode } from "./kinds/claude-code/facts.ts";
@@ -11,10 +14,10 @@ import { facts as opencode } from "./kinds/opencode/facts.ts";
 const ALL = [claudeCode, codex, geminiCli, opencode, copilot, command, acp] as const;
 
 export const KIND_FACTS: readonly KindFacts[] = ALL;
-/** The kind of a worker that runs a program and no agent. */
+/** The kind of a worker that runs a plain program instead of an agent. */
 export const PROGRAM_KIND = command.kind;
 
-/** Names of the client's variables that an agent of ours may need. */
+/** Names of the client's variables that a built-in kind may need. */
 export const KIND_VARIABLES: readonly string[] = KIND_FACTS.flatMap(({ credentials, named }) => [
   ...credentials,
   ...(named?.agents ?? []).flatMap(({ variables }) => variables),

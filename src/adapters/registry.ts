@@ -1,4 +1,7 @@
-/** All kinds of agent, by their names. A new kind is a line here and in kinds.ts; users add theirs in the configuration (user-adapters.ts). */
+/**
+ * All kinds of agent by name. A built-in kind needs a line here and in kinds.ts; users add theirs in the
+ * configuration (user-adapters.ts).
+ */
 import { nearest } from "../base/suggest.ts";
 import type { AgentAdapter, KindOptions } from "./adapter.ts";
 import { acp } from "./kinds/acp/index.ts";
@@ -20,41 +23,46 @@ const BY_KIND = {
   acp,
 } satisfies Record<KindName, unknown>;
 
-/** A registry does not know the states of its adapters: each gets back only what it gave. */
+/**
+ * The registry does not know the state types of its adapters: each adapter gets back only the state that it
+ * made.
+ */
 export const adapters = Object.values(BY_KIND) as readonly unknown[] as readonly AgentAdapter[];
 
-/** Every word that names one of these kinds. */
+/** All names of a kind: its own and its aliases. */
 export const namesOf = ({ kind, aliases }: Pick<AgentAdapter, "kind" | "aliases">): readonly string[] => [
   kind,
   ...aliases,
 ];
 
-/** An adapter of a user's, or something else of the configuration, that is left out, and why: a sentence. */
+/** A user's adapter, or another entry of the configuration, that is left out. `why` is a sentence. */
 export interface RefusedAdapter {
-  /** Its file; or the configuration itself, where that cannot be read, or what of it does not count. */
+  /**
+   * The adapter's file; or the configuration file, if it cannot be read or one of its entries does not count.
+   */
   readonly module: string;
   readonly why: string;
 }
 
-/** The kinds of a daemon, or of a program with the runtime in it: instances, as its configuration wants them. */
+/** The kinds of one daemon, or of a program that embeds the runtime, set up as the configuration says. */
 export interface Registry {
   readonly all: readonly AgentAdapter[];
   readonly refused: readonly RefusedAdapter[];
-  /** By kind (`claude_code`) or by its short name (`claude`). */
+  /** By kind (`claude_code`) or by alias (`claude`). */
   adapterFor(kindOrAlias: string): AgentAdapter | undefined;
-  /** The name that was probably meant; undefined where none is near. */
+  /** The name that was probably meant; undefined if none is similar. */
   suggestKind(typo: string): string | undefined;
-  /** The file that a user's adapter was loaded from; null for a kind of our own, or of a program's. */
+  /** The file of a user's adapter; null for a built-in kind or one of an embedding program. */
   moduleOf(kind: string): string | null;
   isBuiltIn(kind: string): boolean;
-  /** The program of a kind, where nobody names another one by its variable; null where argv is the program. */
+  /** The program of a kind unless its variable names another one; null if argv is the program. */
   binaryOf(adapter: AgentAdapter): string | null;
-  /** Whether its configuration was changed since it was read; absent where it has none. */
+  /** Whether the configuration changed after it was read; absent if there is none. */
   isOutdated?(): boolean;
 }
 
 export interface RegistryOptions {
-  /** Adapters of users, checked already; `module` is null for those of a program. */
+  /** Checked adapters of users; `module` is null for those of an embedding program. */
   readonly users?: readonly { readonly adapter: AgentAdapter; readonly module: string | null }[];
   readonly refused?: readonly RefusedAdapter[];
   /** By kind. */
@@ -91,6 +99,6 @@ const instanceOf = (adapter: AgentAdapter, options: KindOptions | undefined): Ag
     ? adapter
     : { ...adapter, ...adapter.configured(options) };
 
-/** Without any configuration. */
+/** The registry without any configuration. */
 export const builtIn: Registry = makeRegistry();
 export const { adapterFor, suggestKind } = builtIn;

@@ -1,6 +1,7 @@
 /**
- * `RuntimeSpawner`, the runtime side's port (runtime-architecture.txt, Stable contracts): it makes processes, tells how
- * they end and ends them. `process/` implements it with real processes; a test implements it in memory.
+ * `RuntimeSpawner`, the port of the runtime side (runtime-architecture.txt, Stable contracts): it starts
+ * processes, reports how they end, and ends them. `process/` implements it with real processes, and tests
+ * implement it in memory.
  */
 import type { RecordedProcesses, RunExit } from "../protocol/incarnation.ts";
 import type { ProcessIdentity, SweepReport } from "../protocol/records.ts";
@@ -15,26 +16,32 @@ export interface RunId {
 export interface LaunchRequest extends RunId {
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment of the child; the spawner adds only the marker. */
+  /** The whole environment of the child, except the marker, which the spawner adds. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: StdinPlan;
-  /** Held for all that it starts; what cannot be held here is refused. */
+  /** Limits for every process of the run. A limit that this machine cannot enforce is refused. */
   readonly limits?: RunLimits;
-  /** Its program only watches over the agent in a sandbox: a signal that asks for an end goes past it. */
+  /** The program only watches over the agent in a sandbox, so signals that ask for an end bypass it. */
   readonly isMonitor?: boolean;
-  /** Absolute paths of directories that its CLI may leave behind empty: removed with what else is swept, where they were not there before. */
+  /**
+   * Absolute paths of directories that its CLI may leave behind empty. The sweep removes those that did not
+   * exist before.
+   */
   readonly litter?: readonly string[];
-  /** Those of them that were made for this run. */
+  /** The litter directories that were made for this run. */
   readonly made?: readonly string[];
-  /** It dies with its supervisor: ended by TERM, and by KILL so long after it. Without this it lives on. */
+  /** The agent dies with its supervisor: TERM, then KILL after the grace. Without this it lives on. */
   readonly lifeline?: { readonly grace_ms: number };
 }
 
-/** The name of signal(7). Node's own type of it would ask every reader of our declarations for Node's. */
+/** A signal name of signal(7). Node's own type would make users of our declarations install Node's types. */
 type SignalName = `SIG${string}`;
 
 export interface SweepOptions {
-  /** Nobody is looked for where the launcher has ended by itself, because it does that only with nobody below it. */
+  /**
+   * Skip the search if the launcher has ended by itself, because it does that only when no process is left
+   * below it.
+   */
   readonly trustsLauncher?: boolean;
 }
 
@@ -43,54 +50,78 @@ export interface Run extends RunId {
   readonly launcher: ProcessIdentity;
   /** Process group of the launcher and the agent. */
   readonly pgid: number;
-  /** Resolves once, with the one exit of this incarnation. Never rejects. */
+  /** Resolves once, with the exit of this incarnation. Never rejects. */
   readonly exited: Promise<RunExit>;
   /** Called whenever a spool may have grown (spurious calls are allowed), and once at the exit. */
   onOutput(listener: () => void): void;
-  /** Liveness by /proc, not by kill(0): T is stopped, Z is dead. */
+  /** The process state from /proc, not from kill(0): T is stopped, Z is dead. */
   process(): "running" | "stopped" | "zombie" | "dead";
-  /** To the group, after the identity was read again; TERM and INT are followed by CONT. Returns the pids signalled. */
+  /**
+   * Signals the group after a check of its identity. TERM and INT are followed by CONT. Returns the pids
+   * signalled.
+   */
   signal(signal: SignalName): Promise<readonly number[]>;
-  /** STOP by pid to the agent, its group and what descends from it, never to the launcher. Twice is once. Returns who stands still. */
+  /**
+   * Sends STOP by pid to the agent, its group and its descendants, never to the launcher. Idempotent. Returns
+   * the pids that are stopped.
+   */
   pause(): Promise<readonly number[]>;
-  /** CONT to all of them. A paused process acts on `signal` too: it is told to go on. */
+  /**
+   * Sends CONT to all of them. `signal` also continues a paused process, so that it can act on the signal.
+   */
   unpause(): Promise<readonly number[]>;
-  /** KILL by pid to the agent and every other member of the group and every known descendant, never to the launcher. */
+  /**
+   * Sends KILL by pid to the agent, every other member of the group and every known descendant, never to the
+   * launcher.
+   */
   kill(): Promise<readonly number[]>;
-  /** Find what carries this run's marker or descends from it, stop it until nothing new appears, then kill it. Its litter goes last. */
+  /**
+   * Finds what carries this run's marker or descends from it, stops it until nothing new appears, then kills
+   * it. Removes litter last.
+   */
   sweep(options?: SweepOptions): Promise<SweepReport>;
-  /** Bytes of an open stdin that were there when the agent was launched, and that are there now: a torn write shows. */
+  /**
+   * `stdin_start` is the length of an open stdin file at the launch, `stdinBytes` its length now. A length
+   * that differs from the log's reveals a torn write.
+   */
   readonly stdin_start: number;
   stdinBytes(): number;
-  /** The bytes that were written to an open stdin from there on: whose bytes they are tells which message was begun. */
+  /** The bytes of an open stdin from `offset` on. They show which message was begun. */
   stdinFrom(offset: number): Uint8Array;
   /** Append to an open stdin; resolves when the bytes are in the file. */
   write(bytes: string | Uint8Array): Promise<void>;
-  /** EOF on an open stdin, once the agent has read all of it; from the call on it stands, over daemons too. */
+  /**
+   * EOF on an open stdin once the agent has read all of it. The closing is durable from the call on, also for
+   * later daemons.
+   */
   closeStdin(): Promise<void>;
   isStdinClosed(): boolean;
-  /** Variables that the agent was started with, of these names; none where it is gone, or its process cannot be looked at. */
+  /**
+   * The values of these variables at the agent's start; empty if the agent is gone or its process cannot be
+   * read.
+   */
   variables(names: readonly string[]): Readonly<Record<string, string>>;
-  /** The last bytes of a spool, decoded leniently. */
+  /** The last bytes of a spool. Invalid UTF-8 is replaced. */
   tail(stream: SpoolName, bytes: number): Promise<string>;
   /** Absolute path of a spool file. */
   spool(stream: SpoolName): string;
   /**
-   * Give the disk under [from, below) of a spool back; offsets stay. True where that was done; never rejects. Output below it must be in the log for good.
+   * Gives the disk space of [from, below) of a spool back; offsets do not change. True if it was done; never
+   * rejects. The output below `below` must be in the log for good.
    */
   release(stream: SpoolName, from: number, below: number): Promise<boolean>;
-  /** Bytes of a spool that lie on the disk and will not go by themselves: not ingested, or not to be released here. */
+  /** Bytes of a spool on the disk that will stay: not ingested, or not releasable on this system. */
   held(stream: SpoolName, ingested: number): number;
-  /** Release watches and descriptors; files stay. */
+  /** Releases watches and descriptors; files stay. */
   dispose(): void;
 }
 
 export interface ObserveRequest extends RunId {
-  /** Missing where the last daemon died before it could record them. */
+  /** Absent if the last daemon died before it recorded them. */
   readonly processes?: RecordedProcesses | undefined;
 }
 
-/** Something about a run directory that nobody but the agent, or somebody beside the runtime, can have done. */
+/** A change in a run directory that only the agent, or a program outside the runtime, can have made. */
 export interface RunFinding {
   /** The name in the run directory. */
   readonly file: string;
@@ -98,13 +129,13 @@ export interface RunFinding {
   readonly detail: string;
 }
 
-/** The word of the process table and the run directory on a recorded incarnation at boot. */
+/** The state of a recorded incarnation at boot, by the process table and the run directory. */
 export type ObservedRun =
   | { readonly kind: "running"; readonly run: Run }
   | { readonly kind: "finished"; readonly exit: RunExit; readonly run: Run }
-  /** Launcher dead, agent dead, and, checked after those, no exit file. */
+  /** Launcher and agent are dead, and a check after that found no exit file. */
   | { readonly kind: "lost"; readonly run: Run }
-  /** The launcher never claimed the run, and now never will. */
+  /** The launcher never claimed the run, and can no longer do so. */
   | { readonly kind: "never_started" };
 
 /** Living processes with the marker of one run. */
@@ -112,41 +143,56 @@ export interface LivingRun extends RunId {
   readonly pids: readonly number[];
 }
 
-/** How it was found out that a process belongs to a run, strongest first. */
+/** The proof that a process belongs to a run, strongest first. */
 export type Evidence = "descent" | "cgroup" | "group" | "spool" | "marker";
 
 /** The origin of a process. */
 export type ProcessOrigin =
   | ({ readonly type: "run"; readonly by: Evidence } & RunId)
   | { readonly type: "outside" }
-  /** It descends from the daemon, and from no run: a program that the daemon runs itself, which an agent may have named. */
+  /**
+   * It descends from the daemon but from no run: the daemon runs it itself, perhaps because an agent named
+   * it.
+   */
   | { readonly type: "daemon" }
-  /** It ended before it was looked at, or is in another pid namespace. */
+  /** It ended before it could be checked, or is in another pid namespace. */
   | { readonly type: "gone" };
 
 export interface RuntimeSpawner {
-  /** Mistakes that `launch` would refuse for certain, without starting anything: program, cwd, argument sizes. Rejects with the same errors. */
+  /**
+   * Finds mistakes that `launch` would certainly refuse (program, cwd, argument sizes) without starting
+   * anything. Rejects with the same errors.
+   */
   check(request: Pick<LaunchRequest, "argv" | "cwd" | "env" | "limits">): Promise<void>;
-  /** Resolves when the agent's own pid is known and its exec has not failed; rejects with a typed HoldfastError. */
+  /**
+   * Resolves when the agent's own pid is known and its exec has not failed. Rejects with a typed
+   * HoldfastError.
+   */
   launch(request: LaunchRequest): Promise<Run>;
-  /** Look a recorded incarnation up again after a restart of the daemon. */
+  /** Finds a recorded incarnation again after a restart of the daemon. */
   observe(id: ObserveRequest): Promise<ObservedRun>;
   /** Every run of this store that has living processes, supervised or not. */
   living(): Promise<readonly LivingRun[]>;
-  /** The run that a process belongs to. One that began later than `before_s`, in seconds of `statClock`, is not the one that is meant. */
+  /**
+   * The run that a process belongs to. A process that began after `before_s`, in seconds of `statClock`, has
+   * reused the pid and does not count.
+   */
   originOf(pid: number, before_s?: number): ProcessOrigin;
-  /** The same of a process that was looked at before. */
+  /** The same, for a process whose lineage was read before. */
   originIn(lineage: readonly RelatedProcess[]): ProcessOrigin;
-  /** Sweep a run that nobody supervises, its launcher too: nobody waits for its exit. */
+  /** Sweeps a run that no supervisor has, including its launcher. */
   end(id: RunId): Promise<SweepReport>;
-  /** Runs whose output is looked for on a timer, because the machine gives no more file events: all is read, later. */
+  /**
+   * The number of runs whose output is polled because the machine gives no more file events. No output is
+   * lost, only delayed.
+   */
   polled(): number;
-  /** The directory of a worker's files: the launch spec and its incarnations. */
+  /** The directory of a worker's files: the launch spec and the run directories of its incarnations. */
   workerDir(workerId: string): string;
   close(): Promise<void>;
 }
 
-/** A process, and what ties it to a run. */
+/** A process, with the facts that can tie it to a run. */
 export interface RelatedProcess {
   readonly pid: number;
   readonly ppid: number;
@@ -154,7 +200,7 @@ export interface RelatedProcess {
   readonly pgrp: number;
   readonly session: number;
   readonly marker: string | undefined;
-  /** Directories in which it has its stdout and its stderr as spools have their names. */
+  /** The directories of its stdout and stderr, if these have the names of spools. */
   readonly spools: readonly string[];
   /** Path of its cgroup (v2). */
   readonly cgroup: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * Adapters that users wrote: loaded from files that the configuration names, looked at, and tried on the conformance kit with what no
- * program prints. A bad one is left out and told of, with why; it keeps nobody else from being there. It is code with the daemon's own
- * rights: what it does while it is loaded nobody can bound, but for the time that it takes if it waits.
+ * Loads the adapters that the configuration names, checks them, and runs the conformance suite on them with
+ * hostile lines. A bad adapter is left out and reported with the reason; the others load. An adapter is code
+ * with the daemon's own rights: while it loads, only the time that it waits is bounded.
  */
 import { lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
@@ -14,9 +14,12 @@ import { guarded, shapeProblems } from "./guarded.ts";
 import { adapters as builtIn, namesOf, type RefusedAdapter } from "./registry.ts";
 
 export interface UserAdapter {
-  /** Absolute path of an ES module. Its default export is an adapter, or a function that makes one of `options`. */
+  /**
+   * Absolute path of an ES module. Its default export is an adapter, or a function that makes one from
+   * `options`.
+   */
   readonly module: string;
-  /** The form that it must have. */
+  /** The kind that the adapter must have. */
   readonly kind?: string | undefined;
   readonly options?: unknown;
 }
@@ -26,7 +29,7 @@ export interface LoadedAdapters {
   readonly refused: readonly RefusedAdapter[];
 }
 
-/** In their order; of two with one name the first stays. */
+/** Loads in order; if two adapters share a name, the first one stays. */
 export const loadAdapters = async (
   entries: readonly UserAdapter[],
   load: (module: string) => Promise<unknown> = importDefault,
@@ -53,23 +56,24 @@ export const loadAdapters = async (
 };
 
 /**
- * Throws for what is no regular file, and where somebody else could have written it, or could write it or put another one in its place: it is run with all rights of the
- * daemon's user. Nobody looks at the files that it imports.
+ * Throws if the module is not a regular file, or if another user owns it, can write it or can replace it,
+ * because it runs with all rights of the daemon's user. Files that it imports are not checked.
  */
 const refuseUnsafe = (module: string): void => {
   if (process.getuid === undefined) return;
   const stats = statSync(module, { throwIfNoEntry: false });
-  // Its import says what is missing.
+  // The import itself reports a missing file.
   if (stats === undefined) return;
-  // An import would wait in it.
-  if (!stats.isFile()) throw new Error("it is no regular file: name a module of JavaScript");
+  // An import of a FIFO would wait.
+  if (!stats.isFile()) throw new Error("it is not a regular file: name a JavaScript module");
   const real = realpathSync(module);
   const own = dirname(real);
   refuseOwner("it", lstatSync(module).uid);
   refuseWritable("it", real);
   for (const dir of new Set([...above(real), ...above(module)])) {
-    // In a sticky one (/tmp) nobody removes what is another's, but anybody can add a file that a module there imports.
-    refuseWritable(`${dir}, a directory that it lies in,`, dir, dir === own ? 0 : STICKY);
+    // In a sticky directory (/tmp) only an owner removes a file, but anybody can add a file that a module
+    // there imports.
+    refuseWritable(`${dir}, a directory above it,`, dir, dir === own ? 0 : STICKY);
   }
 };
 
@@ -81,7 +85,7 @@ const refuseOwner = (name: string, owner: number): void => {
     throw new Error(`${name} belongs to another user (uid ${owner}): copy the module, or chown that`);
 };
 
-/** `harmless`: with this bit others may write there. */
+/** `harmless`: a mode bit that makes writing by others safe. */
 const refuseWritable = (name: string, path: string, harmless = 0): void => {
   const { uid, gid, mode } = statSync(path);
   refuseOwner(name, uid);
@@ -94,7 +98,7 @@ const refuseWritable = (name: string, path: string, harmless = 0): void => {
 };
 
 const WRITABLE_BY_OTHERS = 0o002;
-/** A group of the user's own is no other. */
+/** The user's own group does not count as others. */
 const WRITABLE_BY_GROUP = 0o020;
 const STICKY = 0o1000;
 
@@ -109,7 +113,10 @@ const makeOne = async ({ module, options }: UserAdapter, load: (module: string) 
   return typeof exported === "function" ? await exported(options ?? {}) : exported;
 };
 
-/** The kinds of a program that has the runtime in it. A bad one refuses all of them: INVALID_REQUEST, with one sentence each. */
+/**
+ * Checks the adapters of an embedding program. A bad one refuses all of them: INVALID_REQUEST, with one
+ * sentence each.
+ */
 export const checkAdapters = async (given: readonly unknown[]): Promise<readonly AgentAdapter[]> => {
   const taken: AgentAdapter[] = [];
   const problems: string[] = [];
@@ -131,23 +138,23 @@ export const checkAdapters = async (given: readonly unknown[]): Promise<readonly
   });
 };
 
-/** A turn of the event loop, so that a case is all that holds it: the daemon's watchdog looks on. */
+/** A turn of the event loop, so that only a single case can block it, as the daemon's watchdog requires. */
 const turn = (): Promise<void> => new Promise((next) => setImmediate(next));
 
-/** Throws what is wrong with it. Gives it back with its mistakes contained. */
+/** Throws the first mistake of an adapter. Returns the guarded adapter. */
 const checkAdapter = async (
   given: unknown,
   kind: string | undefined,
   others: readonly AgentAdapter[] = [],
 ): Promise<AgentAdapter> => {
   const problems = shapeProblems(given);
-  if (problems.length > 0) throw new Error(`it is no adapter: ${problems.slice(0, 3).join("; ")}`);
+  if (problems.length > 0) throw new Error(`it is not an adapter: ${problems.slice(0, 3).join("; ")}`);
   const adapter = guarded(given as AgentAdapter);
   if (kind !== undefined && adapter.kind !== kind)
     throw new Error(`it is of kind ${adapter.kind}, and the configuration says ${kind}`);
   const taken = new Set([...builtIn, ...others].flatMap(namesOf));
   const twice = namesOf(adapter).find((name) => taken.has(name));
-  if (twice !== undefined) throw new Error(`there is a kind called ${twice} already`);
+  if (twice !== undefined) throw new Error(`there is already a kind called ${twice}`);
   for (const { title, check } of conformance(adapter, [])) {
     await turn();
     try {
@@ -163,7 +170,7 @@ const inTime = async <A>(work: Promise<A>): Promise<A> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`it was not there after ${USER_ADAPTER_LOAD_MAX_MS / 1_000} s`)),
+      () => reject(new Error(`it did not load within ${USER_ADAPTER_LOAD_MAX_MS / 1_000} s`)),
       USER_ADAPTER_LOAD_MAX_MS,
     );
   });
@@ -174,7 +181,7 @@ const inTime = async <A>(work: Promise<A>): Promise<A> => {
   }
 };
 
-/** The first line, and not much of it: an assertion quotes whole values. */
+/** Only the first line, cut: an assertion quotes whole values. */
 const WHY_MAX_CHARACTERS = 600;
 const whyOf = (cause: unknown): string => {
   const said = cause instanceof Error ? cause.message : String(cause);

@@ -68,7 +68,7 @@ describe("an adapter of a user's", () => {
     expect(kinds.some(({ kind }) => kind === "bad_one")).toBe(false);
     const leftOut = warnings.filter((warning) => warning.includes("left out"));
     expect(leftOut).toHaveLength(1);
-    expect(leftOut[0]).toContain(`${bad} is left out: it is no adapter: aliases: `);
+    expect(leftOut[0]).toContain(`${bad} is left out: it is not an adapter: aliases: `);
     const { stdout } = await commands.text("capabilities", "lines");
     expect(stdout).toContain(join(examples, "lines.mjs"));
   });

@@ -76,9 +76,9 @@ test("each adapter that is refused is told with why, and nothing is opened", asy
     code: "INVALID_REQUEST",
     info: {
       problems: [
-        expect.stringMatching(/^adapters\[1\] is refused: it is no adapter: aliases: /),
-        "adapters[2] is refused: there is a kind called codex already",
-        "adapters[3] is refused: there is a kind called lines already",
+        expect.stringMatching(/^adapters\[1\] is refused: it is not an adapter: aliases: /),
+        "adapters[2] is refused: there is already a kind called codex",
+        "adapters[3] is refused: there is already a kind called lines",
       ],
     },
   });

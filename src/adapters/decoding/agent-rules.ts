@@ -1,29 +1,29 @@
-/** The mistakes of a spec that every kind with a model behind it finds alike. */
+/** Mistakes of a spec that are the same for every kind with a model. */
 import { ARG_MAX_BYTES } from "../../base/limits.ts";
 import { agentOptions, extensionProblems, type ValueCheck } from "../../protocol/extensions.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 
-/** The rule of a kind whose CLI cannot fork; one without a session is told already. */
+/** The mistake of a fork, for a kind whose CLI cannot fork. A fork without a session has its own sentence. */
 export const forkProblems = ({ kind, fork }: WorkerSpec): readonly string[] =>
-  fork ? [`Kind ${kind} cannot fork a session: leave --fork out to go on in the session itself.`] : [];
+  fork ? [`Kind ${kind} cannot fork a session: leave out --fork to continue the session itself.`] : [];
 
-/** Its agent asks its host before it uses a tool, instead of being told beforehand. */
+/** The agent asks its host before it uses a tool, instead of getting its permissions at the start. */
 export const asksPermission = ({ permission, permission_rules }: WorkerSpec): boolean =>
   permission === "ask" || permission_rules.length > 0;
 
-/** A kind's own rules beside those of all. */
+/** The rules of one kind, besides the shared ones. */
 export interface OwnRules {
   /** It takes messages. */
   readonly converses?: boolean;
   /** It can ask for permission. */
   readonly asks?: boolean;
-  /** The values of keys that only this kind has. */
+  /** The checks for values of keys that only this kind has. */
   readonly keys?: Readonly<Record<string, ValueCheck>>;
 }
 
 /**
- * One sentence a mistake, each with what to do, in the order of the notes A.4: prompt, keys, values, then what the kind makes of them.
- * `capabilities` are the kind's own.
+ * One sentence for each mistake, with what to do, in the order of notes A.4: prompt, keys, values, then the
+ * kind's own checks. `capabilities` are the kind's own.
  */
 export const agentProblems = (
   spec: WorkerSpec,
@@ -46,7 +46,7 @@ export const agentProblems = (
       `Kind ${spec.kind} cannot ask for permission: use --permission deny, or --permission allow in a sandbox.`,
     );
   }
-  if (spec.argv.some((arg) => arg.includes("\0"))) problems.push("An extra argument has a NUL character.");
+  if (spec.argv.some((arg) => arg.includes("\0"))) problems.push("An extra argument contains a NUL character.");
   if (spec.argv.some((arg) => Buffer.byteLength(arg) >= ARG_MAX_BYTES)) {
     problems.push(
       `An extra argument is over ${ARG_MAX_BYTES - 1} bytes, the kernel's limit: pass long text as the prompt.`,

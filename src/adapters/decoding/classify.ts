@@ -1,13 +1,13 @@
 /**
- * From what a provider or a CLI reports to one row of the error catalogue and a sentence of ours. Structured facts come
- * first (an HTTP status, an error type). Text is only looked at where a CLI gives nothing else, and none of it passes
- * through: upstream messages may hold keys, paths and prompts.
+ * Classifies an error of a provider or a CLI: one row of the error catalogue, and a sentence of ours.
+ * Structured facts (an HTTP status, an error type) come first. Text is used only if a CLI gives nothing else,
+ * and is never passed on, because upstream messages may hold keys, paths and prompts.
  */
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 import { readReset } from "./reset-time.ts";
 
-/** An HTTP status of the provider. */
+/** The error for an HTTP status of the provider. */
 export const classifyStatus = (status: number): WorkerError | undefined => {
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
   const http = `(HTTP ${status})`;
@@ -90,20 +90,20 @@ const NAMED: ReadonlyMap<string, WorkerError> = new Map(
     error_max_budget_usd: fault("BUDGET_EXCEEDED", "The agent spent all the money that it was allowed."),
     error_max_structured_output_retries: fault(
       "AGENT_FAILED",
-      "The agent could not answer in the form that was asked for.",
+      "The agent could not answer in the requested form.",
     ),
   }),
 );
 
-/** An error type, stop reason or subtype that a provider or a CLI names. */
+/** The error for an error type, stop reason or subtype that a provider or a CLI names. */
 export const classifyName = (name: unknown): WorkerError | undefined =>
   typeof name === "string" ? NAMED.get(name) : undefined;
 
-/** agent-event notes A.5: the words for a session that was asked for by its id, and for the newest one, where there is none. */
+/** The fixed texts of agent-event notes A.5: no session with the requested id, and no newest session. */
 export const SESSION_NOT_FOUND = fault("SESSION_NOT_FOUND", "session not found");
 export const NO_SESSION_FOUND = fault("SESSION_NOT_FOUND", "no session found");
 
-/** Ordered: the first that matches decides. Each is anchored to words that a CLI prints around the fact. */
+/** The first match decides. Each pattern includes fixed words that a CLI prints around the fact. */
 const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   [/\bno (?:conversation found to continue|previous sessions? found)\b/i, NO_SESSION_FOUND],
   [
@@ -112,7 +112,7 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   ],
   [
     /\b(?:failed to|could not|cannot) (?:parse|load|read) (?:the )?(?:conversation|rollout|session|transcript)\b|\b(?:conversation|rollout|session|transcript)(?: file)? is (?:corrupt(?:ed)?|damaged)\b/i,
-    fault("SESSION_NOT_FOUND", "The session cannot be read: what the agent's CLI kept of it is damaged."),
+    fault("SESSION_NOT_FOUND", "The agent's CLI cannot read the session, because the session is damaged."),
   ],
   [
     /\bsession id \S+ (?:is already in use|already exists)\b/i,
@@ -123,7 +123,7 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     NAMED.get("authentication_failed")!,
   ],
   [/\b(?:oauth|access|refresh|session) token (?:has |is |was )?expired\b/i, NAMED.get("token_expired")!],
-  // The fixed sentences of codex for its three commonest failures.
+  // The fixed sentences of codex for its three most common failures.
   [/\bran out of room in the model's context window\b/i, NAMED.get("context_length_exceeded")!],
   [
     /\bThe model `?[^\s`]{1,128}`? does not exist or you do not have access to it\b/,
@@ -133,8 +133,8 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     /\binsufficient_quota\b|\busage limit\b|^Quota exceeded\. Check your plan and billing details\b/im,
     NAMED.get("insufficient_quota")!,
   ],
-  // The words of claude: "You've hit your session limit · resets 3pm", "5-hour limit reached ∙ resets 3pm". Each limit by its name: that
-  // of a context, or of memory, does not pass by waiting.
+  // The limits of claude: "You've hit your session limit · resets 3pm", "5-hour limit reached ∙ resets 3pm".
+  // The pattern lists them by name, because a context or memory limit does not pass by waiting.
   [
     /^(?:you've hit your [a-z ]{0,40}limit\b|(?:(?:\d{1,2}-hour|session|hourly|daily|weekly|monthly|rate|requests?|opus|sonnet|haiku) ){1,3}limit reached\b)/i,
     NAMED.get("insufficient_quota")!,
@@ -158,18 +158,18 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     /\bnot (?:inside|running in) a trusted directory\b/i,
     fault("PERMISSION_DENIED", "The agent's CLI does not trust its working directory."),
   ],
-  // OpenCode, where several begin at once in a HOME in which it has never run.
+  // OpenCode prints this when several start at once in a HOME in which it has never run.
   [
     /\bFailed query:\s+CREATE TABLE\b|\bdatabase is locked\b/,
     fault(
       "AGENT_FAILED",
-      "The agent's CLI could not use its database, because another one was at work on it.",
+      "The agent's CLI could not use its database, because another process was using it.",
     ),
   ],
   [/\bidle timeout\b|\btimed out\b/i, NAMED.get("timeout_error")!],
   [/\breason: max_output_tokens\b/, NAMED.get("max_output_tokens")!],
   [/\breason: content_filter\b/, NAMED.get("refusal")!],
-  // Words that gemini says of an answer that it cannot use, and of a quota.
+  // The words of gemini for an answer that it cannot use, and for a quota.
   [/\bexceeded the token limit\b/, NAMED.get("max_output_tokens")!],
   [/\bresponse was blocked due to\b/, NAMED.get("refusal")!],
   [/\brequest a quota increase\b/, NAMED.get("rate_limit")!],
@@ -178,7 +178,7 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     fault("PROVIDER_ERROR", "The provider's answer was empty or cut off."),
   ],
   [/\bmaximum session turns exceeded\b|\breached max session turns\b/i, NAMED.get("FatalTurnLimitedError")!],
-  // All that codex prints for a 5xx of its provider.
+  // The only text that codex prints for a 5xx of its provider.
   [/\bexperiencing high demand\b/i, NAMED.get("server_error")!],
   [/\bstream disconnected\b/i, fault("PROVIDER_ERROR", "The connection to the provider was cut.")],
   [
@@ -187,14 +187,14 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   ],
 ];
 
-/** In words, or as `"code": 401` of Google's JSON. */
+/** As prose, or as `"code": 401` in Google's JSON. */
 const STATUS_IN_TEXT = /\bstatus:? (\d{3})\b|"code"\s*:\s*(\d{3})\b/;
 const TYPE_IN_TEXT = /"(?:type|code)"\s*:\s*"([a-z_]{1,64})"/g;
 
-/** How much of a message or a stderr is looked at, in UTF-16 units. */
+/** The part of a message or of stderr that is searched, in UTF-16 units. */
 const LOOKED_AT_MAX_UNITS = 8_192;
 
-/** The last resort, where a CLI gives nothing but words. */
+/** The last resort, for a CLI that gives only text. */
 export const classifyText = (text: string): WorkerError | undefined => {
   const head = text.slice(0, LOOKED_AT_MAX_UNITS);
   const [, said, code] = STATUS_IN_TEXT.exec(head) ?? [];
@@ -207,14 +207,14 @@ export const classifyText = (text: string): WorkerError | undefined => {
   return withReset(TEXTS.find(([pattern]) => pattern.test(head))?.[1], head);
 };
 
-/** With the time of its reset, where the CLI tells it. */
+/** Adds the time of the reset, if the CLI names it. */
 const withReset = (error: WorkerError | undefined, text: string): WorkerError | undefined =>
   error?.code === "RATE_LIMITED" ? { ...error, ...readReset(text) } : error && withExpiry(error, text);
 
 const EXPIRED =
   /\b(?:oauth|access|refresh|session|id|bearer) token (?:has |is |was )?expired\b|\btoken_expired\b/i;
 
-/** Credentials that were refused because their time is over: to refresh them is enough. */
+/** Refused credentials that have expired: the user only needs to refresh them. */
 export const withExpiry = (error: WorkerError, text: string): WorkerError =>
   (error.code === "TOKEN_INVALID" || error.code === "TOKEN_MISSING") &&
   EXPIRED.test(text.slice(0, LOOKED_AT_MAX_UNITS))

@@ -1,4 +1,6 @@
-/** The decoder of an agent that prints one JSON object a line, around what its kind makes of an object. */
+/**
+ * The decoder of an agent that prints one JSON object per line. Its kind supplies the meaning of each object.
+ */
 
 import { hasMoreValues, type JsonObject, parseLine } from "../../base/json.ts";
 import { LINE_HEAD_MAX_BYTES, LONG_LINE_BYTES, LONG_LINE_MAX_VALUES } from "../../base/limits.ts";
@@ -6,18 +8,19 @@ import type { Decoded, DecodedItem, Line } from "../adapter.ts";
 import type { KindEvents } from "./events.ts";
 import { objectOfHead } from "./line-head.ts";
 
-/** Takes the state and gives the next one; what is told of the object, and what is to be said to the agent, goes into `out`. */
+/** Takes the state and returns the next one. Pushes decoded records and replies to the agent to `out`. */
 export type OnObject<S> = (state: S, object: JsonObject, out: DecodedItem[]) => S;
 
 const NOTHING: readonly DecodedItem[] = [];
 
 /**
- * Is given what the beginning of a line over the limit says, each object and list as far as it goes: an agent that asks something in it
- * waits for an answer, and the call of a tool whose result it is has ended. Undefined where the line may be an answer, or a turn's end.
+ * Gets the complete beginning of a line over the limit. Such a line may be a request that the agent waits
+ * for, or the result of a tool call, which ends the call. Returns undefined if the line may be an answer or
+ * the end of a turn.
  */
 export type OnLong<S> = (state: S, beginning: JsonObject, out: DecodedItem[]) => S | undefined;
 
-/** A line that is no object becomes an Unknown event without its text. */
+/** A line that is not an object becomes an Unknown event without its text. */
 export const decoderOf =
   <S extends { readonly skipped: boolean }>(voice: KindEvents, onObject: OnObject<S>, onLong: OnLong<S>) =>
   (state: S, line: Line): Decoded<S> => {
@@ -33,7 +36,7 @@ export const decoderOf =
     return { state: onObject(state, object, out), records: out };
   };
 
-/** The ingest records the line; here it matters whether something is missing. */
+/** The ingest records that the line was skipped. The state only notes whether something may be missing. */
 const skipped = <S extends { readonly skipped: boolean }>(
   before: S,
   head: string | undefined,

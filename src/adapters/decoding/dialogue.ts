@@ -1,6 +1,6 @@
 /**
- * Parts that the decoders of agents that are spoken with by JSON-RPC share: requests of theirs and their ids, a message that is
- * taken in, a session that cannot be opened, permissions that are asked for.
+ * Parts that the decoders of JSON-RPC agents share: ids of the agent's requests, acknowledged messages,
+ * sessions that cannot be opened, and permission requests.
  */
 
 import { asName } from "../../base/json.ts";
@@ -12,16 +12,19 @@ import { checkSessionId, type KindEvents } from "./events.ts";
 export const INVALID_REQUEST = -32_600;
 export const METHOD_NOT_FOUND = -32_601;
 
-/** An id that an agent gave to a request of its own: a whole number, or a string no longer than a name. */
+/** The id of an agent's own request: an integer, or a string no longer than a name. */
 export type RequestId = number | string;
 
 export const requestId = (id: unknown): RequestId | undefined =>
   typeof id === "number" && Number.isSafeInteger(id) ? id + 0 : (asName(id) ?? undefined);
 
-/** As the key of an approval. Numbers and strings are different ids. */
+/** The id as the key of an approval. Numbers and strings are different ids. */
 export const keyOf = (id: RequestId): string => JSON.stringify(id);
 
-/** It cannot be spoken of without its id. A text that JSON has to escape is no id either. */
+/**
+ * A session id, or undefined if it cannot be used: the id is needed for every later request. A text that JSON
+ * has to escape is not an id either.
+ */
 export const usableId = (value: unknown): string | undefined =>
   typeof value === "string" &&
   checkSessionId(value) === "ok" &&
@@ -29,7 +32,7 @@ export const usableId = (value: unknown): string | undefined =>
     ? value
     : undefined;
 
-/** A command line sends lines; the model is given the text. */
+/** A command line sends whole lines, but the model gets the text without the line end. */
 export const withoutLineEnd = (text: string): string => text.replace(/\n$/, "");
 
 export const CANCELLED: WorkerError = {
@@ -38,10 +41,10 @@ export const CANCELLED: WorkerError = {
 };
 export const UNKNOWN_END: WorkerError = {
   code: "AGENT_FAILED",
-  message: "The agent ended its turn for a reason that is not known.",
+  message: "The agent ended its turn for an unknown reason.",
 };
 
-/** Whoever asked for these needs no answer any more. */
+/** Withdraws requests that no longer need an answer. */
 export const withdrawn = (asks: readonly { readonly id: RequestId }[]): readonly DecodedItem[] =>
   asks.map(({ id }) => ({ type: "approval_withdrawn", payload: { approval_id: keyOf(id) } }));
 
@@ -55,11 +58,12 @@ interface DialogueOpening {
   readonly refused: WorkerError | null;
 }
 
-/** Each takes the state and gives the next one; what is told, and what is to be said to the agent, goes into `out`. */
+/** Each step takes the state and returns the next one, and pushes records and replies to `out`. */
 export const dialogueOf = (voice: KindEvents) => ({
   /**
-   * The agent does something that it does for a message: it has taken it in. If none is open, it does it unasked: a bridge
-   * warns before the first one, and a background task reports back after the last.
+   * The agent does something that it does only for a message, so it has taken the open message in. Without an
+   * open message the agent acts on its own: a bridge warns before the first message, and a background task
+   * reports after the last.
    */
   working: <S extends GivenMessage>(state: S, out: DecodedItem[]): S => {
     const { given } = state;
@@ -72,25 +76,25 @@ export const dialogueOf = (voice: KindEvents) => ({
     return { ...state, given: { message_id, acknowledged: true } };
   },
 
-  /** An answer to no step of the opening. */
+  /** A response that belongs to no step of the opening. */
   unasked: <S>(state: S, out: DecodedItem[]): S => {
     out.push(voice.unknown({ type: "response", reason: "nothing was asked" }));
     return state;
   },
 
-  /** A failure in the opening is this incarnation's end. */
+  /** A failure in the opening ends this incarnation. */
   refused: <S extends DialogueOpening>(state: S, error: WorkerError, out: DecodedItem[]): S => {
     out.push(voice.error(error), { type: "reply", closes: true });
     return { ...state, handshake: null, refused: error };
   },
 
-  /** `line` refuses a request that is none for a permission. */
+  /** `line` refuses a request that is not for a permission. */
   notOffered: (method: unknown, line: string): readonly DecodedItem[] => [
     voice.status("The agent asked its client for something that is not offered.", { method: asName(method) }),
     { type: "reply", line },
   ],
 
-  /** `line` denies what could only be allowed for longer than this call, which nobody has decided. */
+  /** `line` denies a permission that would last longer than this call, because nobody has granted that. */
   deniedAtOnce: (line: string): readonly DecodedItem[] => [
     voice.status(
       "The agent asked for a permission that cannot be given for one call: it was denied.",

@@ -1,8 +1,8 @@
 /**
- * The words in which every decoder speaks: the six kinds of agent-event.txt on their channels, with the facets of the
- * AgentEvent notes, A.3. Messages are sentences of ours; what an agent printed appears as `text` of a TextOutput and
- * nowhere else. `text` may still be over its bound here: the ingest masks secrets first and splits then, so that no
- * secret hides across a split.
+ * Builds the events of all decoders: the six kinds of agent-event.txt on their channels, with the facets of
+ * the AgentEvent notes, A.3. Messages are sentences of ours; output of an agent appears only as `text` of a
+ * TextOutput. `text` may still exceed its bound here, because the ingest masks secrets before it splits, so
+ * that no secret is hidden by a split.
  */
 
 import { asWord } from "../../base/json.ts";
@@ -14,7 +14,7 @@ import type { DecodedRecord } from "../adapter.ts";
 
 export type Channel = "assistant" | "reasoning" | "tool" | "status" | "error" | "stdout" | "stderr";
 
-/** The tools facet of one call: metadata only, never its input or output. */
+/** The tools facet of one call: only metadata, never the input or output. */
 export interface ToolFacts {
   readonly item_id: string | null;
   readonly thread_id: string | null;
@@ -22,23 +22,26 @@ export interface ToolFacts {
   readonly kind: string;
   readonly name: string | null;
   readonly use_id: string | null;
-  /** The call that a sub-agent belongs to. */
+  /** The call to which a sub-agent belongs. */
   readonly parent_tool_use_id?: string | null;
 }
 
 export interface ToolEnd {
   readonly failed: boolean;
   readonly exit_code: number | null;
-  /** It came in a line over the limit, of which only the beginning was read: whether it failed is not known. */
+  /**
+   * The result came in a line over the limit, of which only the beginning was read: whether it failed is
+   * unknown.
+   */
   readonly truncated?: boolean;
-  /** Nobody saw it: the agent ended first. */
+  /** The agent ended before the call did, so its end is unknown. */
   readonly unended?: boolean;
-  /** Bytes of UTF-8; 0 where unknown. */
+  /** Bytes of UTF-8; 0 if unknown. */
   readonly bytes?: { readonly stdout?: number; readonly stderr?: number; readonly result?: number };
 }
 
 type DecodedData = Exclude<AgentEvent["data"], undefined>;
-/** Values that a decoder puts into `data` are names, numbers and booleans, all bounded. */
+/** A decoder puts only names, numbers and booleans into `data`, all bounded. */
 export type EventFacts = { readonly [key: string]: string | number | boolean | null };
 
 const record = (payload: AgentEvent): DecodedRecord => ({ type: "agent.event", payload });
@@ -48,20 +51,26 @@ export interface RetryCount {
   readonly max_retries: number | null;
 }
 
-/** The words of one agent kind. */
+/** Makes the events of one agent kind. */
 export interface KindEvents {
   readonly agent_kind: string;
   text(channel: Channel, text: string, data?: EventFacts): DecodedRecord;
   status(message: string, data?: EventFacts, channel?: Channel): DecodedRecord;
-  /** A call of a tool was refused for want of a permission. `data.denied` is what the turn's account counts (turn-account). */
+  /**
+   * A tool call was refused because a permission was missing. The turn's account counts `data.denied`
+   * (turn-account).
+   */
   denied(tool: { readonly tool_name: string | null; readonly tool_use_id: string | null }): DecodedRecord;
   session(message: string, id: string, data?: EventFacts): DecodedRecord;
-  /** It tries the provider again: which time, of how many, as far as that is told. */
+  /**
+   * The CLI retries its request to the provider. `tried`: the number of this attempt and the maximum, as far
+   * as the CLI reports them.
+   */
   retrying(tried?: RetryCount, data?: EventFacts): DecodedRecord;
   error(error: WorkerError): DecodedRecord;
   toolCall(tool: ToolFacts): DecodedRecord;
   toolResult(tool: ToolFacts, end: ToolEnd): DecodedRecord;
-  /** `what` names the type that is not known; the line itself stays in the spool. */
+  /** `what` names the unknown type; the line itself stays in the spool. */
   unknown(what: EventFacts): DecodedRecord;
 }
 
@@ -129,7 +138,7 @@ const toolFacet = (tool: ToolFacts, end: ToolEnd | undefined): DecodedData => {
     tool: {
       backend_item_id: tool.item_id,
       thread_id: tool.thread_id,
-      // No CLI that we read prints an id of the turn.
+      // No supported CLI prints a turn id.
       turn_id: null,
       kind: tool.kind,
       phase: end === undefined ? "start" : end.failed ? "fail" : "complete",
@@ -164,11 +173,11 @@ export const sessionFacet = (id: string): { schema: string; session: { id: strin
   session: { id },
 });
 
-/** Notes A.3: an id has something in it, and one over the bound is left out, never cut. */
+/** Notes A.3: an id must not be blank, and an id over the bound is omitted, never cut. */
 export const checkSessionId = (id: string): "ok" | "empty" | "oversize" =>
   id.trim() === "" ? "empty" : Buffer.byteLength(id) > SESSION_ID_MAX_BYTES ? "oversize" : "ok";
 
-/** Notes A.3, Oversize warnings. */
+/** The text of notes A.3, Oversize warnings. */
 export const OVERSIZE_SESSION = `session handle omitted: id exceeds ${SESSION_ID_MAX_BYTES} bytes`;
 
 export const sessionStarted = (session_id: string): DecodedRecord => ({
@@ -183,7 +192,7 @@ export const turnCompleted = (
   usage: Usage,
   duration_ms: number | null,
   error: WorkerError | null,
-  /** Turns, if the CLI tells them apart; the ingest makes up for a kind that does not. */
+  /** The usage of each model, if the CLI reports it; the ingest supplies it for the other kinds. */
   models?: readonly ModelUsage[],
 ): DecodedRecord => ({
   type: "turn_completed",

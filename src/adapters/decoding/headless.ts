@@ -1,4 +1,7 @@
-/** The memory that decoders of CLIs with one prompt share, and the outcome of their runs: small, immutable, JSON. */
+/**
+ * The state that decoders of CLIs with one prompt share, and the completion of their runs: small, immutable,
+ * JSON.
+ */
 import type { AgentCompletion } from "../../protocol/completion.ts";
 import type { Usage, WorkerError } from "../../protocol/records.ts";
 import type { ExitFacts } from "../adapter.ts";
@@ -8,20 +11,20 @@ import { NO_USAGE } from "./usage.ts";
 
 export interface HeadlessState {
   readonly session: string | null;
-  /** The session facet goes out once a run, on the first session. */
+  /** The session facet has been sent: once per run, with the first session. */
   readonly announced: boolean;
   readonly turns_started: number;
   readonly turns_ended: number;
-  /** Calls that wait for their result, newest last: [id, tool name]. */
+  /** Calls without a result yet, newest last: [id, tool name]. */
   readonly tools: readonly (readonly [string, string | null])[];
   /** The last message of the agent itself. */
   readonly answer: IdentifiedAnswer;
-  /** An error that was told, and not yet followed by the end of its turn. */
+  /** A reported error whose turn has not ended yet. */
   readonly reported: WorkerError | null;
-  /** How the last turn that ended did so; null before the first and after a good one. */
+  /** The error of the last ended turn; null before the first end and after a success. */
   readonly failed: WorkerError | null;
   readonly usage: Usage;
-  /** A line over the limit was skipped: perhaps the end of the turn. */
+  /** A line over the limit was skipped, perhaps the end of the turn. */
   readonly skipped: boolean;
 }
 
@@ -42,11 +45,11 @@ export const NOTHING_YET: HeadlessState = {
   skipped: false,
 };
 
-/** Every turn that was started has ended. */
+/** Every started turn has ended. */
 export const isSettled = ({ turns_started, turns_ended }: HeadlessState): boolean =>
   turns_ended > 0 && turns_ended >= turns_started;
 
-/** `answered`: the last text is the agent's answer, and not what it said before it failed. */
+/** `answered`: the last text is the agent's answer, not something that it said before a failure. */
 export const completionOf = (
   { session, turns_ended, usage, answer }: HeadlessState,
   { status }: ExitFacts,

@@ -1,14 +1,14 @@
-/** The beginning of a line of JSON that nobody has read whole. */
+/** Parses the beginning of a JSON line that was too long to read. */
 import type { JsonObject } from "../../base/json.ts";
 
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
 
-/** An object by its fields, a list by its places. */
+/** The members of an object by key, or of a list by index. */
 type FieldMap = Map<string, unknown>;
 
 /**
- * The values that it has: strings, numbers, true, false and null that are whole, and objects and lists as far as they go. Anything else than an
- * object says nothing.
+ * The object as far as its line was read: complete strings, numbers, booleans and nulls, and objects and
+ * lists with their complete members. Empty if the line is not an object.
  */
 export const objectOfHead = (head: string): JsonObject => {
   const open: { readonly is_list: boolean; readonly members: FieldMap; key?: string | undefined }[] = [];
@@ -62,7 +62,7 @@ const plain = (value: unknown): unknown => {
     : value;
 };
 
-/** Up to where the text is cut. */
+/** The tokens before the cut. */
 function* tokensOf(head: string): Generator<string> {
   const token = new RegExp(TOKEN);
   for (let found = token.exec(head); found !== null; found = token.exec(head)) yield found[1]!;

@@ -1,25 +1,25 @@
 /**
- * The kept part of the output of a command that manages MCP servers (agent-event notes A.2 and A.5): the first bytes up to the bound. The
- * rest is read, so that the command does not wait for a reader, and let go of. It is decoded first and cut then, since a byte that is no
- * UTF-8 becomes three.
+ * Keeps the output of a command that manages MCP servers, up to the bound (agent-event notes A.2 and A.5).
+ * The rest is read and dropped, so that the command does not block on a full pipe. The bytes are decoded
+ * before they are cut, because an invalid byte of UTF-8 becomes three bytes.
  */
 
 import { MCP_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
 import { markTruncated } from "../../protocol/bounds.ts";
 
 export interface CapturedText {
-  /** At most the bound in bytes of UTF-8; it ends in "…(truncated)" where `truncated` is set. */
+  /** At most the bound in bytes of UTF-8. It ends in "…(truncated)" if `truncated` is set. */
   readonly text: string;
   readonly truncated: boolean;
 }
 
 export interface Capture {
-  /** The next bytes of one stream. The chunk may be used again by whoever gave it. */
+  /** Adds the next bytes of one stream. The caller may reuse the chunk afterwards. */
   push(chunk: Uint8Array): void;
   end(): CapturedText;
 }
 
-/** For one stream: stdout and stderr have a bound each. */
+/** For one stream: stdout and stderr each have their own bound. */
 export const makeCapture = (maxBytes: number = MCP_OUTPUT_MAX_BYTES): Capture => {
   const kept: Buffer[] = [];
   let room = maxBytes;

@@ -1,11 +1,11 @@
 /**
- * Requests that were in order, and are then refused by the agent's CLI or its provider when it runs: told in the words that the
- * agent-event notes (A.5, runtime rejection messages) fix, without a word of what was printed. An older CLI that does not know a flag
- * does so, and a model that the account has not.
+ * Errors for valid requests that the agent's CLI or its provider refuses at run time: an older CLI does not
+ * know a flag, or an account has no access to a model. The sentences are fixed by the agent-event notes (A.5,
+ * runtime rejection messages) and quote nothing that was printed.
  */
 import type { WorkerError } from "../../protocol/records.ts";
 
-/** By the flags of the CLIs that we give them by; `unconfined` is what external_sandbox and --permission allow ask for. */
+/** The field of the spec behind each flag. `unconfined`: external_sandbox or --permission allow. */
 const BY_FLAG: Readonly<Record<string, "add_dirs" | "model" | "unconfined">> = {
   "--add-dir": "add_dirs",
   "--include-directories": "add_dirs",
@@ -15,7 +15,9 @@ const BY_FLAG: Readonly<Record<string, "add_dirs" | "model" | "unconfined">> = {
   "--dangerously-bypass-approvals-and-sandbox": "unconfined",
 };
 
-/** As commander (claude), clap (codex) and yargs (gemini) name a flag that they do not know, or do not take with its value. */
+/**
+ * The messages of commander (claude), clap (codex) and yargs (gemini) for an unknown flag or a refused value.
+ */
 const REFUSED_FLAG = [
   /^error: unknown option '(--?[a-z-]+)/im,
   /^error: option '(?:-\w, )?(--?[a-z-]+)[^']*' argument '.*' is invalid\b/im,
@@ -24,10 +26,10 @@ const REFUSED_FLAG = [
   /^unknown arguments?: ([a-z-]+)/im,
 ];
 
-/** How much of what was printed is looked at, in UTF-16 units. */
+/** The part of the output that is searched, in UTF-16 units. */
 const LOOKED_AT_MAX_UNITS = 8_192;
 
-/** The provider, or the CLI, does not know the model or does not allow it. */
+/** The provider or the CLI does not know the model or does not allow it. */
 export const modelRejected = (
   agent_kind: string,
   code: "INVALID_REQUEST" | "PROVIDER_BAD_REQUEST" = "PROVIDER_BAD_REQUEST",
@@ -36,7 +38,10 @@ export const modelRejected = (
   message: `${agent_kind} backend error: model rejected by runtime (details redacted)`,
 });
 
-/** The flag of ours in what a CLI prints to stderr before it exits; undefined where no flag of ours is named. */
+/**
+ * The error for a refused flag of ours, from what a CLI printed to stderr; undefined if it names none of our
+ * flags.
+ */
 export const rejectedFlag = (agent_kind: string, stderr: string): WorkerError | undefined => {
   const head = stderr.slice(0, LOOKED_AT_MAX_UNITS);
   const named = REFUSED_FLAG.flatMap((pattern) => pattern.exec(head)?.[1] ?? [])[0];

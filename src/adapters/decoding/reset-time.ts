@@ -14,7 +14,7 @@ import type { WorkerError } from "../../protocol/records.ts";
 
 export type Reset = Pick<WorkerError, "retry_after_s" | "reset_at" | "resets">;
 
-/** How much of a text is looked at, in UTF-16 units. */
+/** The part of a text that is searched, in UTF-16 units. */
 const LOOKED_AT_MAX_UNITS = 8_192;
 
 export const readReset = (text: string): Reset | undefined => {
@@ -22,7 +22,7 @@ export const readReset = (text: string): Reset | undefined => {
   return inSoLong(head) ?? epochIn(head) ?? wallTimeIn(head);
 };
 
-/** Seconds since 1970, from a field or from words; not what cannot be a date of these decades. */
+/** From seconds since 1970; empty for a number that cannot be a date of these decades. */
 export const resetAt = (epoch_s: unknown): { readonly reset_at: string } | undefined =>
   typeof epoch_s === "number" && epoch_s >= EPOCH_MIN_S && epoch_s <= EPOCH_MAX_S
     ? { reset_at: new Date(Math.ceil(epoch_s) * 1_000).toISOString() }
@@ -37,7 +37,7 @@ const epochIn = (text: string): Reset | undefined => {
 };
 
 const AGAIN_IN = /\btry again in ([0-9][0-9a-z ,.]{0,60})/i;
-/** Parts that follow each other, each a whole word: a month is no minute. */
+/** Parts in a row, each a whole word, so that "month" is not read as "m". */
 const PART =
   /[ ,]{0,2}(?:and )?(\d{1,6}(?:\.\d{1,6})?) ?(ms|d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])/giy;
 const SECONDS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1, ms: 0.001 };
@@ -79,7 +79,7 @@ const wallTimeIn = (text: string): Reset | undefined => {
   return { resets };
 };
 
-/** Undefined where the words are no date, and so perhaps no time either. */
+/** Undefined if the words are not a date; then the time beside them may not be a time either. */
 const dateOf = ({ month, day, year }: Record<string, string | undefined>) => {
   if (month === undefined) return {};
   const at = MONTHS.indexOf(month.slice(0, 3).toLowerCase());

@@ -1,6 +1,6 @@
 /**
- * The steps that decoders have in common: a session that is told, turns, tools with a call and a result, the answer so far,
- * errors that are told once. Each takes the state and gives the next one; what is to be told goes into `out`.
+ * Steps that decoders share: the session, turns, tool calls and results, the answer so far, and errors, each
+ * recorded once. Each step takes the state and returns the next one, and pushes records to `out`.
  */
 
 import { appended } from "../../base/bounded-list.ts";
@@ -24,10 +24,10 @@ import { addUsage } from "./usage.ts";
 type SessionState = Pick<HeadlessState, "session" | "announced">;
 type TurnState = Pick<HeadlessState, "turns_started" | "turns_ended" | "usage" | "reported" | "failed">;
 
-/** Results that are waited for; an older call's result then goes without its tool's name. */
+/** Open calls that are remembered. The result of an older call has no tool name. */
 const TOOLS_MAX = 32;
 
-/** One more turn. */
+/** Begins a turn. */
 export const turnBegan = <S extends Pick<TurnState, "turns_started">>(state: S, out: DecodedItem[]): S => {
   const turn = state.turns_started + 1;
   out.push(turnStarted(turn));
@@ -41,7 +41,7 @@ export interface TurnEnd {
   readonly models?: readonly ModelUsage[];
 }
 
-/** The end of the oldest turn that is open; where none is, one began just before. */
+/** Ends the oldest open turn. If none is open, one began just before. */
 export const turnCounted = <S extends Pick<TurnState, "turns_started" | "turns_ended">>(
   state: S,
   { usage, duration_ms, error, models }: TurnEnd,
@@ -53,9 +53,9 @@ export const turnCounted = <S extends Pick<TurnState, "turns_started" | "turns_e
   return { ...state, turns_started: Math.max(state.turns_started, turn), turns_ended: turn };
 };
 
-/** `sentence` tells that its session has begun. */
+/** `sentence` announces that the session has begun. */
 export const stepsOf = (voice: KindEvents, sentence: string) => ({
-  /** A line named its session: announced when it changes, and with the facet when it is the first. */
+  /** A line named its session: recorded when it changes, with the session facet only the first time. */
   onSession: <S extends SessionState>(
     state: S,
     id: string | undefined,
@@ -87,7 +87,7 @@ export const stepsOf = (voice: KindEvents, sentence: string) => ({
     return turnCounted(next, { usage, duration_ms, error }, out);
   },
 
-  /** Text of a message of the agent's; `id` tells messages apart. */
+  /** The text of an agent's message; `id` identifies the message. */
   onText: <S extends HeadlessState>(state: S, id: string, text: string, out: DecodedItem[]): S => {
     if (text === "") return state;
     out.push(voice.text("assistant", text, { message_id: id }));
@@ -102,14 +102,14 @@ export const stepsOf = (voice: KindEvents, sentence: string) => ({
       : { ...state, tools: appended(state.tools, [tool.use_id, tool.name] as const, TOOLS_MAX) };
   },
 
-  /** The name is that of the call where the result has none. */
+  /** A result without a tool name gets the name of its call. */
   onResult: <S extends HeadlessState>(state: S, tool: ToolFacts, end: ToolEnd, out: DecodedItem[]): S => {
     const call = tool.use_id === null ? undefined : state.tools.find(([id]) => id === tool.use_id);
     out.push(voice.toolResult({ ...tool, name: tool.name ?? call?.[1] ?? null }, end));
     return call === undefined ? state : { ...state, tools: state.tools.filter((one) => one !== call) };
   },
 
-  /** Once for each error between two ends of a turn: CLIs repeat themselves. */
+  /** Records an error once per turn, because CLIs repeat themselves. */
   onError: <S extends TurnState>(state: S, error: WorkerError, out: DecodedItem[]): S => {
     if (state.reported?.code === error.code) return state;
     out.push(voice.error(error));

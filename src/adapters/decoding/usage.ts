@@ -1,4 +1,7 @@
-/** Sums of what agents report. Token counts keep their CLI's meaning (`protocol/usage.ts` has them in one meaning). */
+/**
+ * Sums of the usage that agents report. Token counts keep the meaning of their CLI (`protocol/usage.ts`
+ * unifies it).
+ */
 
 import { asNumber } from "../../base/json.ts";
 import { MODELS_PER_TURN_MAX } from "../../base/limits.ts";
@@ -13,7 +16,7 @@ export const NO_USAGE: Usage = {
   cost_usd: null,
 };
 
-/** Numbers that agents report: an estimate is made when a turn goes into the log, after this. */
+/** Adds reported numbers only. Estimates are made later, when a turn goes into the log. */
 export const addUsage = (a: Usage, b: Usage): Usage => ({
   input_tokens: a.input_tokens + b.input_tokens,
   output_tokens: a.output_tokens + b.output_tokens,
@@ -23,7 +26,7 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
     a.cost_usd === null && b.cost_usd === null ? null : dollars((a.cost_usd ?? 0) + (b.cost_usd ?? 0)),
 });
 
-/** Tokens that a running total has more than it had before: none where it has shrunk. It says nothing of its cost. */
+/** The tokens by which a running total has grown; 0 if it shrank. Costs are not compared. */
 export const grownBy = (now: Usage, before: Usage): Usage => ({
   input_tokens: Math.max(0, now.input_tokens - before.input_tokens),
   output_tokens: Math.max(0, now.output_tokens - before.output_tokens),
@@ -32,7 +35,7 @@ export const grownBy = (now: Usage, before: Usage): Usage => ({
   cost_usd: null,
 });
 
-/** More than any run costs; a larger number is not a price. */
+/** More than any run costs: a larger number is not a price. */
 const USD_MAX = 1e6;
 
 export const asDollars = (value: unknown): number | undefined => {
@@ -40,7 +43,10 @@ export const asDollars = (value: unknown): number | undefined => {
   return usd !== undefined && usd >= 0 && usd <= USD_MAX ? usd : undefined;
 };
 
-/** The one with the most output first; those beyond the bound, and all without a name, as one without a name. */
+/**
+ * The models with the most output first. Those beyond the bound, and all without a name, are summed into one
+ * without a name.
+ */
 export const boundedModels = (models: readonly ModelUsage[]): readonly ModelUsage[] => {
   const sorted = [...models].sort((a, b) => b.output_tokens - a.output_tokens);
   const named = sorted.filter(({ model }) => model !== null);

@@ -1,6 +1,6 @@
 /**
- * The verdict of every kind on an exit, once its own terminal event had its say (agent-clis.md §11: the event first, the exit
- * code second). The sentences name the program and the fact, never what the program printed.
+ * The verdict of every kind on an exit: the agent's own terminal event first, then the exit code
+ * (agent-clis.md §11). The sentences name the program and the fact, and never quote what the program printed.
  */
 import type { AgentCompletion } from "../../protocol/completion.ts";
 import type { IncarnationOutcome } from "../../protocol/incarnation.ts";
@@ -10,17 +10,20 @@ import { classifyText } from "./classify.ts";
 import type { KindEvents } from "./events.ts";
 import { rejectedFlag } from "./rejections.ts";
 
-/** Signals after which an exit code means nothing: claude exits 0 after INT, codex 1 (agent-clis.md §6). */
+/**
+ * After one of these signals an exit code means nothing: after INT, claude exits with 0 and codex with 1
+ * (agent-clis.md §6).
+ */
 const ENDING = new Set(["SIGHUP", "SIGINT", "SIGQUIT", "SIGKILL", "SIGTERM"]);
 
-/** The last signal of ours that was meant to end the process. Such an end is no error of the agent. */
+/** The last signal of ours that was meant to end the process. An end by it is not an error of the agent. */
 const stoppedBy = ({ signals_sent }: ExitFacts): string | undefined =>
   signals_sent.findLast((signal) => ENDING.has(signal));
 
 const nameOf = ({ program }: ExitFacts, otherwise: string): string =>
   program === undefined ? otherwise : `\`${program}\``;
 
-/** Why the process did not end by itself and well; undefined for exit code 0. */
+/** Why the process did not exit with code 0 by itself; undefined if it did. */
 const exitError = (exit: ExitFacts): WorkerError | undefined => {
   const { status } = exit;
   const name = nameOf(exit, "The program");
@@ -38,30 +41,32 @@ const outcomeOf = (completion: AgentCompletion, error: WorkerError | undefined):
 
 export type FinishVerdict = ReturnType<AgentAdapter["finish"]>;
 
-/** A kind whose exit is all that it says. */
+/** The verdict for a kind that reports nothing but its exit. */
 export const byExit = (voice: KindEvents, exit: ExitFacts): FinishVerdict => {
   const error = exitError(exit);
   const told = error === undefined || stoppedBy(exit) !== undefined;
   return { outcome: outcomeOf({ status: exit.status }, error), records: told ? [] : [voice.error(error)] };
 };
 
-/** The knowledge of a decoder at the end, for a kind with a terminal event. */
+/** The decoder's knowledge at the exit, for a kind with a terminal event. */
 export interface DecoderSummary {
-  /** Every turn that was started has ended. */
+  /** Every started turn has ended. */
   readonly settled: boolean;
-  /** The agent was spoken with, and waits for messages until its input is ended. */
+  /** A dialogue: the agent waits for messages until its input is closed. */
   readonly interactive?: boolean;
-  /** How the last turn failed, where it did. */
+  /** The error of the last turn, if it failed. */
   readonly failed: WorkerError | null;
-  /** An error that was told and not yet followed by the end of its turn. */
+  /** A reported error whose turn has not ended. */
   readonly reported: WorkerError | null;
-  /** A line over the limit was skipped, in which an answer or a turn's end may have been. */
+  /** A line over the limit was skipped, perhaps with an answer or the end of a turn. */
   readonly skipped: boolean;
-  /** The meaning of an end without a turn's end, where the kind can tell: by its exit code, or by what was printed last. */
+  /**
+   * The error of an end without a turn's end, for a kind that can tell from the exit code or the last output.
+   */
   readonly meaning?: WorkerError | undefined;
 }
 
-/** The terminal event decides; without one the exit does, and exit code 0 is then a failure too. */
+/** The terminal event decides. Without one the exit decides, and exit code 0 is then a failure too. */
 export const byTurnEnd = (
   voice: KindEvents,
   known: DecoderSummary,
@@ -70,7 +75,7 @@ export const byTurnEnd = (
 ): FinishVerdict => {
   if (known.settled && !isDeserted(known, exit)) {
     const failed = known.failed ?? undefined;
-    // Its turn ended well, and what it ended with is gone: that is not what was asked for.
+    // The turn ended well but its answer was skipped, so the result is incomplete.
     if (failed !== undefined || !known.skipped || completion.final_text !== undefined)
       return { outcome: outcomeOf(completion, failed), records: [] };
     return { outcome: outcomeOf(completion, ANSWER_SKIPPED), records: [voice.error(ANSWER_SKIPPED)] };
@@ -81,13 +86,13 @@ export const byTurnEnd = (
 };
 
 /**
- * The process ended between two turns of a conversation whose input nobody had ended: the next message needed it. A turn that
- * failed may be why it exited, and says more than the exit; a signal never comes from a turn.
+ * The process ended between two turns although its input was open, so it cannot take the next message. If a
+ * turn failed, that may be why it exited and says more than the exit; a signal never comes from a turn.
  */
 const isDeserted = ({ interactive, failed }: DecoderSummary, { input_ended, status }: ExitFacts): boolean =>
   interactive === true && input_ended !== true && (failed === null || status.signal !== null);
 
-/** If the process failed, its words on stderr may say why. */
+/** If the process failed, its stderr may say why. */
 const unsettled = (
   { settled, reported, skipped, meaning }: DecoderSummary,
   exit: ExitFacts,
@@ -103,12 +108,12 @@ const unsettled = (
 
 const SKIPPED: WorkerError = {
   code: "OUTPUT_TOO_LARGE",
-  message: "A line of the agent was over the limit and skipped, and with it how its turn ended.",
+  message: "A line of the agent exceeded the limit and was skipped, so it is unknown how its turn ended.",
 };
 
 const ANSWER_SKIPPED: WorkerError = {
   code: "OUTPUT_TOO_LARGE",
-  message: "A line of the agent was over the limit and skipped, and with it its answer.",
+  message: "A line of the agent exceeded the limit and was skipped, so its answer is missing.",
 };
 
 const noTerminalEvent = (exit: ExitFacts): WorkerError => ({
@@ -118,5 +123,5 @@ const noTerminalEvent = (exit: ExitFacts): WorkerError => ({
 
 const deserted = (exit: ExitFacts): WorkerError => ({
   code: "AGENT_FAILED",
-  message: `${nameOf(exit, "The agent")} exited between two turns, and nobody had ended its input.`,
+  message: `${nameOf(exit, "The agent")} exited between two turns although its input was open.`,
 });

@@ -47,7 +47,7 @@ it.each([
 ])("a database of opencode that several of them make at once: %j", (stderr) => {
   expect(classifyText(stderr)).toEqual({
     code: "AGENT_FAILED",
-    message: "The agent's CLI could not use its database, because another one was at work on it.",
+    message: "The agent's CLI could not use its database, because another process was using it.",
   });
 });
 

@@ -72,7 +72,7 @@ describe.each(Object.entries(KINDS))("%s", (_, { adapter, state }) => {
     ["SIGKILL", KILLED, "`agent` was ended by SIGKILL."],
     ["SIGSEGV", exitOf(139, "SIGSEGV"), "`agent` was ended by SIGSEGV."],
     ["exit 1", exitOf(1, null), "`agent` exited with code 1."],
-    ["exit 0", exitOf(0, null), "`agent` exited between two turns, and nobody had ended its input."],
+    ["exit 0", exitOf(0, null), "`agent` exited between two turns although its input was open."],
     ["nobody knows", exitOf(null, null), "`agent` ended, and nobody saw how."],
   ])("%s between two turns of a conversation is a failure", (_how, exit, message) => {
     const outcome = outcomeOf(true, false, exit);

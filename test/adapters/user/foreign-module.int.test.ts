@@ -31,14 +31,14 @@ test("a module that others can write is not run, and says how to mend that", asy
   const module = moduleWith(0o666);
   expect(await whyOf(module)).toBe(`it can be written by others (mode 666): chmod go-w ${module}`);
   chmodSync(module, 0o600);
-  expect(await whyOf(module)).toContain("it is no adapter");
+  expect(await whyOf(module)).toContain("it is not an adapter");
 });
 
 test("a module that is no regular file is refused at once: Node would wait in a FIFO", async () => {
   const module = moduleWith(0o600);
   rmSync(module);
   execFileSync("mkfifo", ["-m", "600", module]);
-  expect(await whyOf(module)).toBe("it is no regular file: name a module of JavaScript");
+  expect(await whyOf(module)).toBe("it is not a regular file: name a JavaScript module");
 });
 
 test.each(["its own directory", "one above that"])(
@@ -52,14 +52,14 @@ test.each(["its own directory", "one above that"])(
     const open = which === "one above that" ? dirname(module) : inner;
     chmodSync(open, 0o777);
     expect(await whyOf(moved)).toBe(
-      `${open}, a directory that it lies in, can be written by others (mode 777): chmod go-w ${open}`,
+      `${open}, a directory above it, can be written by others (mode 777): chmod go-w ${open}`,
     );
     const link = join(mkdtempSync(join(dirname(inner), "link-")), "adapter.mjs");
     symlinkSync(moved, link);
     expect(await whyOf(link)).toContain("can be written by others");
     // Nobody removes what is another's from a sticky directory; a module that lies in it could be given one to import.
     chmodSync(open, 0o1777);
-    expect(await whyOf(moved)).toContain(open === inner ? "can be written by others" : "it is no adapter");
+    expect(await whyOf(moved)).toContain(open === inner ? "can be written by others" : "it is not an adapter");
   },
 );
 

@@ -70,12 +70,12 @@ describe("loading", () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ["nothing", undefined, /^it is no adapter: the export/],
-    ["no adapter", { kind: "x" }, /^it is no adapter: aliases: /],
+    ["nothing", undefined, /^it is not an adapter: the export/],
+    ["no adapter", { kind: "x" }, /^it is not an adapter: aliases: /],
     ["a bad kind", { ...example, kind: "My Kind" }, /kind: is a-z, 0-9 and _/],
-    ["no functions", { ...example, decode: 7 }, /decode: is no function/],
-    ["our own kind", { ...example, kind: "codex" }, /^there is a kind called codex already$/],
-    ["our own short name", { ...example, aliases: ["claude"] }, /^there is a kind called claude already$/],
+    ["no functions", { ...example, decode: 7 }, /decode: is not a function/],
+    ["our own kind", { ...example, kind: "codex" }, /^there is already a kind called codex$/],
+    ["our own short name", { ...example, aliases: ["claude"] }, /^there is already a kind called claude$/],
     ["a factory that throws", () => boom(), /^boom$/],
     ["a decoder that throws", { ...example, decode: boom }, /"decode never throws, whatever the line": boom/],
     [
@@ -89,7 +89,7 @@ describe("loading", () => {
         ...example,
         decode: (state: unknown) => ({ state, records: [{ type: "worker_killed", payload: {} }] }),
       },
-      /decode of lines gave back what the seam does not have: records\.0/,
+      /decode of lines returned a value of the wrong shape: records\.0/,
     ],
     [
       "a prompt in argv",
@@ -150,7 +150,7 @@ describe("loading", () => {
       renamed(kinds[Number(module[1])]!),
     );
     expect(users.map(({ adapter }) => adapter.kind)).toEqual(["one", "two"]);
-    expect(refused).toEqual([{ module: "/1.mjs", why: "there is a kind called one already" }]);
+    expect(refused).toEqual([{ module: "/1.mjs", why: "there is already a kind called one" }]);
   });
 });
 

@@ -490,7 +490,7 @@ describe("what an agent asks permission for", () => {
         );
         yield* until("its input has ended", () => run.stdinEnded);
         expect(answersOf(run)).toEqual([]);
-        expect(JSON.stringify(all.log.stream(id, ["agent.event"]))).toContain("nobody can answer it");
+        expect(JSON.stringify(all.log.stream(id, ["agent.event"]))).toContain("which cannot be answered");
         end(run);
         run.exit(0);
         expect(yield* runtime.wait([id])).toMatchObject([

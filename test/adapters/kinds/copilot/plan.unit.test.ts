@@ -55,7 +55,7 @@ test("each other directory that it may work in is a flag, absolute and once", ()
 
 test("what it cannot do is a mistake with a next step", () => {
   expect(copilot.validate(specOf({ session: "s", fork: true }))).toEqual([
-    "Kind copilot cannot fork a session: leave --fork out to go on in the session itself.",
+    "Kind copilot cannot fork a session: leave out --fork to continue the session itself.",
   ]);
   expect(copilot.validate(specOf({ permission: "ask" }))[0]).toMatch(/cannot ask for permission/);
 });

@@ -66,7 +66,7 @@ test("a directory that the CLI would split at a comma is a mistake with a next s
 
 test("what it cannot do is a mistake with a next step", () => {
   expect(geminiCli.validate(specOf({ session: "s", fork: true }))).toEqual([
-    "Kind gemini_cli cannot fork a session: leave --fork out to go on in the session itself.",
+    "Kind gemini_cli cannot fork a session: leave out --fork to continue the session itself.",
   ]);
   expect(geminiCli.validate(specOf({ permission: "ask" }))[0]).toMatch(/cannot ask for permission/);
   expect(geminiCli.validate(specOf({ interactive: true }))[0]).toMatch(/takes no --interactive/);
