@@ -163,7 +163,7 @@ const checkVariableNames = (values: Readonly<Record<string, string>>, context: z
       context.addIssue({
         code: "custom",
         path: [variable],
-        message: "is no name of a variable: letters, digits and _, not first a digit",
+        message: "is not a valid variable name: use letters, digits and _, and no digit first",
         params: ABOUT_KEY,
       });
 };

@@ -308,7 +308,7 @@ describe("a mistake is told with its place and what was meant", () => {
     ],
     [
       "- { name: a, argv: [x], env: { ▸A-B: 1 } }",
-      "env.A-B is no name of a variable: letters, digits and _, not first a digit.",
+      "env.A-B is not a valid variable name: use letters, digits and _, and no digit first.",
     ],
     ["- { name: a, argv: [x], env: { A: ▸} }", "env.A needs a text, not nothing."],
     ["- { name: a, argv: [x], budget: { ▸token: 5 } }", 'budget has no "token"; did you mean tokens?'],

@@ -69,7 +69,7 @@ tree: { children: [{ name: a, argv: [x], interactive: "\${KEEP}", ready: { port:
       "x",
       "variables: { A-B: 1 }",
       {},
-      "holdfast.yaml:2:14: variables.A-B is no name of a variable: letters, digits and _, not first a digit.",
+      "holdfast.yaml:2:14: variables.A-B is not a valid variable name: use letters, digits and _, and no digit first.",
     ],
     [
       "has no value",

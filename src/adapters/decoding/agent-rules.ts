@@ -46,7 +46,8 @@ export const agentProblems = (
       `Kind ${spec.kind} cannot ask for permission: use --permission deny, or --permission allow in a sandbox.`,
     );
   }
-  if (spec.argv.some((arg) => arg.includes("\0"))) problems.push("An extra argument contains a NUL character.");
+  if (spec.argv.some((arg) => arg.includes("\0")))
+    problems.push("An extra argument contains a NUL character.");
   if (spec.argv.some((arg) => Buffer.byteLength(arg) >= ARG_MAX_BYTES)) {
     problems.push(
       `An extra argument is over ${ARG_MAX_BYTES - 1} bytes, the kernel's limit: pass long text as the prompt.`,

@@ -16,10 +16,6 @@ export const UNANSWERABLE: WorkerError = {
 
 /** `line` denies the request. */
 export const tooLongToRead = (voice: KindEvents, line: string): readonly DecodedItem[] => [
-  voice.status(
-    "The agent made a request in a line over the limit: it was denied.",
-    { denied: true },
-    "tool",
-  ),
+  voice.status("The agent made a request in a line over the limit: it was denied.", { denied: true }, "tool"),
   { type: "reply", line },
 ];

@@ -1,7 +1,7 @@
 /**
- * Runs a program to its end and keeps the first of what it prints (agent-event notes A.5, MCP management). It is for short commands that
- * nobody supervises: when the time is up it is killed with all that it has started, and nothing of its output is given back. A process that it
- * leaves is ended with it.
+ * Runs a program to its end and keeps the beginning of its output (agent-event notes A.5, MCP management). It
+ * is for short commands without a supervisor. After the time limit the program and everything that it started
+ * are killed, and no output is returned. Processes that the program leaves behind are ended too.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ export interface CaptureRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Zero fails at once; undefined is no bound. */
+  /** Milliseconds. Zero fails at once; undefined is no limit. */
   readonly timeout_ms: number | undefined;
 }
 
@@ -26,7 +26,9 @@ export interface CapturedProcess {
   readonly stderr: CapturedText;
 }
 
-/** Its exit is told, whatever its code. Rejects where it could not be started, or took too long. */
+/**
+ * Resolves with the exit, whatever its code. Rejects if the program cannot be started or exceeds its time.
+ */
 export const runCaptured = async ({
   argv,
   cwd,
@@ -50,10 +52,10 @@ export const runCaptured = async ({
     try {
       if (child.pid !== undefined) process.kill(-child.pid, command.last);
     } catch {
-      // Nobody is left of it.
+      // No process of the group is left.
     }
   };
-  // Ctrl-C of whoever asked: it is in a group of its own.
+  // Ctrl-C does not reach the program, because it has a process group of its own.
   process.once("exit", end);
   let isLate = false;
   const timer =
@@ -67,9 +69,9 @@ export const runCaptured = async ({
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
     if (isLate) throw late(timeout_ms!);
-    // The program went away meanwhile, or this is its own exit code.
+    // Either the program disappeared after the check, or this is its own exit code.
     if (code !== null && code === command.not_found) preflight({ argv, cwd, env });
-    // A process that it has left behind may hold its pipes open, where no keeper ends it.
+    // Without a keeper, a process that the program left behind may hold the pipes open.
     const drained = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), CAPTURE_DRAIN_MS);
     await closed;
     clearTimeout(drained);

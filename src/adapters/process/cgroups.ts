@@ -1,7 +1,7 @@
 /**
- * One cgroup (v2) for each run, below one that was delegated to the daemon (systemd: Delegate=yes). It bounds what the run may
- * take, and nothing leaves it: only here can a sweep say that nothing is left. The operations of a process on it are behind a small
- * port, because it is files.
+ * One cgroup (v2) for each run, below the cgroup that was delegated to the daemon (systemd: Delegate=yes). It
+ * enforces the run's limits, and no process can leave it, so only with a cgroup can a sweep say that nothing
+ * is left. All file operations go through a small port, for tests.
  */
 import {
   mkdirSync,
@@ -25,9 +25,9 @@ export interface CgroupFiles {
   list(path: string): readonly string[];
   make(path: string): void;
   remove(path: string): void;
-  /** The user that owns it; undefined where it is not there. */
+  /** The user id of the owner; undefined if the path does not exist. */
   owner(path: string): number | undefined;
-  /** Whether it is a directory of a cgroup2 file system: one that a process has made elsewhere can name anybody. */
+  /** Whether it is a directory of a cgroup2 file system. A directory elsewhere can list any pids. */
   isCgroup(path: string): boolean;
 }
 
@@ -57,7 +57,7 @@ const realFiles: CgroupFiles = {
 
 const CONTROLLERS = ["memory", "pids", "cpu"] as const;
 type Controller = (typeof CONTROLLERS)[number];
-/** The controller that each limit needs, and how it is written. */
+/** For each limit: its controller, its file, and the text to write. */
 const WRITTEN: Readonly<
   Record<keyof RunLimits, { controller: Controller; file: string; text: (value: number) => string }>
 > = {
@@ -75,8 +75,9 @@ const asked = (limits: RunLimits): readonly (readonly [keyof RunLimits, number])
   );
 
 /**
- * The cgroup that is this daemon's to divide: the one that `HOLDFAST_CGROUP` names, else its own where that belongs to its
- * user, who is not root: systemd gives a delegated one away by chown, and root owns those too that are not delegated.
+ * The cgroup that this daemon may divide: the one in `HOLDFAST_CGROUP`, else its own if that belongs to its
+ * user and the user is not root. systemd delegates a cgroup by chown, but root owns those that are not
+ * delegated too.
  */
 export const findDelegated = (
   named: string | undefined,
@@ -101,7 +102,7 @@ export class Cgroups {
   private readonly files: CgroupFiles;
   private controllers: ReadonlySet<string> = new Set();
 
-  /** `base`: the delegated one; undefined where there is none. One that cannot be used is none, until somebody asks for limits. */
+  /** `base`: the delegated cgroup, if there is one. If it cannot be used, requests for limits are refused. */
   constructor(base: string | undefined, storeId: string, files: CgroupFiles = realFiles) {
     this.files = files;
     this.prefix = `run-${storeId}-`;
@@ -111,7 +112,8 @@ export class Cgroups {
   private take(base: string): boolean {
     try {
       const daemon = join(base, "daemon");
-      // A cgroup with processes of its own can give its children no controllers: the daemon moves into one of them.
+      // A cgroup with processes of its own cannot give controllers to its children, so the daemon moves into
+      // a child.
       if (this.files.read(join(base, "cgroup.procs")).split("\n").includes(String(process.pid))) {
         if (this.files.owner(daemon) === undefined) this.files.make(daemon);
         this.files.write(join(daemon, "cgroup.procs"), "0");
@@ -130,11 +132,11 @@ export class Cgroups {
     try {
       this.files.write(join(base, "cgroup.subtree_control"), `+${controller}`);
     } catch {
-      // Not given to us: a limit that needs it is refused.
+      // The controller was not delegated: limits that need it are refused.
     }
   }
 
-  /** Throws LIMITS_UNAVAILABLE for a limit that cannot be held here: none is ever ignored. */
+  /** Throws LIMITS_UNAVAILABLE for a limit that cannot be enforced here, so that none is silently ignored. */
   check(limits: RunLimits): void {
     const wanted = asked(limits);
     if (wanted.length === 0) return;
@@ -153,7 +155,7 @@ export class Cgroups {
       );
   }
 
-  /** A new one with these limits, for the launcher to enter; undefined where none is delegated. */
+  /** Makes a cgroup with these limits for the launcher to enter; undefined if no cgroup is delegated. */
   make({ worker_id, incarnation }: RunId, limits: RunLimits): string | undefined {
     this.check(limits);
     if (this.base === undefined) return undefined;
@@ -170,12 +172,12 @@ export class Cgroups {
     return `${this.prefix}${worker_id}-${incarnation}`;
   }
 
-  /** Whether a path that a run's own file names is that run's cgroup: all that is in it will be killed. */
+  /** Whether a path from a run's own file is the cgroup of that run. Every process in it will be killed. */
   isOf(id: RunId, dir: string): boolean {
     return basename(dir) === this.nameOf(id) && this.files.isCgroup(dir);
   }
 
-  /** Kills by the kernel for memory in it; undefined where it is not counted. */
+  /** Kills for lack of memory in this cgroup; undefined if the kernel does not count them. */
   memoryKills(dir: string): number | undefined {
     try {
       const count = /^oom_kill (\d+)$/m.exec(this.files.read(join(dir, "memory.events")))?.[1];
@@ -185,18 +187,18 @@ export class Cgroups {
     }
   }
 
-  /** Every process in it and in what was made below it. Throws where it cannot be read. */
+  /** Every process in the cgroup and in those below it. Throws if they cannot be read. */
   members(dir: string): readonly number[] {
     const own = this.files.read(join(dir, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
     return [...own, ...this.files.list(dir).flatMap((name) => this.members(join(dir, name)))];
   }
 
-  /** SIGKILL to all of it at once: what is just being forked has no way out. */
+  /** SIGKILL to all members at once, including those that are being forked. */
   kill(dir: string): void {
     this.files.write(join(dir, "cgroup.kill"), "1");
   }
 
-  /** With what was made below it. One that still has processes stays, and goes at a next start. */
+  /** Removes the cgroup and those below it. A cgroup with processes stays until a later start removes it. */
   remove(dir: string): void {
     try {
       for (const name of this.files.list(dir)) this.remove(join(dir, name));

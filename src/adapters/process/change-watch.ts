@@ -1,18 +1,18 @@
 /**
- * Signs that a run may have changed: file events of its directory (one watch serves stdout, stderr, pid and exit),
- * and the end of a launcher that is our child.
+ * Detects that a run may have changed: by file events of its directory (one watch covers stdout, stderr, pid
+ * and exit), and by the end of a launcher that is our child.
  */
 import { type FSWatcher, watch } from "node:fs";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { LauncherListener } from "./fork-server.ts";
 import { isAlive } from "./identity.ts";
 
-/** The name of the file that changed, LAUNCHER_ENDED, or null where the system did not say. */
+/** The name of the changed file, LAUNCHER_ENDED, or null if the system did not name the file. */
 export type ChangedFileName = string | null;
 
 export const LAUNCHER_ENDED = "(launcher ended)";
 
-/** `fs.watch`, which throws where the machine has no inotify instances or watches left. */
+/** `fs.watch`, which throws if the machine has no inotify instances or watches left. */
 export type WatchFiles = (
   dir: string,
   options: { readonly persistent: false },
@@ -23,14 +23,14 @@ const ignore = (): void => undefined;
 
 export class ChangeWatch implements LauncherListener {
   listener: (notice: ChangedFileName) => void = ignore;
-  /** True from the start to the end of a launcher that this daemon has started. */
+  /** True from start to end of a launcher that this daemon started. */
   launcherRuns = false;
-  /** Its parent is gone: only a look tells of its end. */
+  /** The launcher's parent is gone, so only `look` can find its end. */
   private isOrphan = false;
-  /** Exit code of that launcher; null before its end, and when a signal ended it. */
+  /** The launcher's exit code; null before its end, and if a signal ended it. */
   launcherCode: number | null = null;
   private watcher: FSWatcher | undefined;
-  /** For who waits for the end of the launcher. */
+  /** Resolves the promise of a caller that waits for the launcher's end. */
   private leave: () => void = ignore;
 
   constructor(dir: string, watchFiles: WatchFiles = watch) {
@@ -38,11 +38,11 @@ export class ChangeWatch implements LauncherListener {
       this.watcher = watchFiles(dir, { persistent: false }, (_event, file) => this.listener(file));
       this.watcher.on("error", () => this.unwatch());
     } catch {
-      // No watches left, or the directory is gone: the poller looks instead.
+      // No watches left, or the directory is gone: the poller takes over.
     }
   }
 
-  /** False: nothing tells of file changes. */
+  /** False: no file events arrive, so the run must be polled. */
   get isWatching(): boolean {
     return this.watcher !== undefined;
   }
@@ -54,7 +54,7 @@ export class ChangeWatch implements LauncherListener {
     this.listener(LAUNCHER_ENDED);
   }
 
-  /** Resolves when the launcher has ended, or after `most_ms`. */
+  /** Resolves when the launcher has ended, or after `most_ms` milliseconds. */
   untilEnded(most_ms: number): Promise<void> {
     if (!this.launcherRuns) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ export class ChangeWatch implements LauncherListener {
     this.isOrphan = true;
   }
 
-  /** Finds the end of a launcher of which nobody tells. */
+  /** Checks whether an orphaned launcher has ended, because no parent reports it. */
   look(launcher: ProcessIdentity): void {
     if (this.isOrphan && this.launcherRuns && !isAlive(launcher)) this.ended(null);
   }

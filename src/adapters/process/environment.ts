@@ -1,6 +1,7 @@
 /**
- * A child's environment is built, never inherited (cli.md, Flags of spawn): names that any program needs, the
- * credentials that its kind declares, what the adapter plans, what the person names. The run's marker is the spawner's.
+ * Builds a child's environment; nothing is inherited (cli.md, Flags of spawn). It has the variables that
+ * every program needs, the credentials that the kind declares, the adapter's variables and the user's. The
+ * spawner adds the run's marker.
  */
 
 import { resolve } from "node:path";
@@ -16,15 +17,17 @@ export interface EnvironmentSource {
   readonly spec: Pick<WorkerSpec, "client_env" | "env" | "inherit_env" | "cwd">;
   /** Names of the client's variables that the kind declares. */
   readonly credentials: readonly string[];
-  /** Variables that the adapter adds; --env wins over it. */
+  /** Variables that the adapter adds; --env wins over them. */
   readonly planned: Readonly<Record<string, string>>;
-  /** Text of the file of an `@file:` reference, by absolute path. */
+  /** Reads the file of an `@file:` reference by its absolute path. */
   readonly readFile: (path: string) => Promise<string>;
 }
 
 export interface BuiltEnvironment {
   readonly env: Readonly<Record<string, string>>;
-  /** Values that must not appear in the log: those of variables with secret names, and what references named. */
+  /**
+   * Values that must not reach the log: those of variables with secret names, and those read from references.
+   */
   readonly secrets: readonly string[];
 }
 
@@ -33,7 +36,10 @@ const pick = (from: Readonly<Record<string, string>>, patterns: readonly string[
     Object.entries(from).filter(([name]) => patterns.some((pattern) => isVariable(pattern, name))),
   );
 
-/** The part of the client's environment that any incarnation of this worker needs: what is kept of it with the launch spec. */
+/**
+ * The part of the client's environment that incarnations of this worker may need. It is stored with the
+ * launch spec.
+ */
 export const keptEnvironment = (
   spec: EnvironmentSource["spec"],
   variables: readonly string[],
@@ -42,13 +48,16 @@ export const keptEnvironment = (
   return pick(spec.client_env, [...BASE_VARIABLES, ...variables, ...spec.inherit_env, ...referenced]);
 };
 
-/** Fails with SECRET_UNAVAILABLE for a reference that names nothing, INVALID_REQUEST for a name that no shell passes on. */
+/**
+ * Fails with SECRET_UNAVAILABLE if a reference cannot be resolved, and with INVALID_REQUEST if a name is not
+ * valid in a shell.
+ */
 export const buildEnvironment = async (source: EnvironmentSource): Promise<BuiltEnvironment> => {
   const { spec, credentials, planned } = source;
   const wrong = Object.keys(spec.env).filter((name) => !VARIABLE_NAME.test(name));
   if (wrong.length > 0) {
     const problems = wrong.map(
-      (name) => `"${name}" is no name of a variable: letters, digits and _, not first a digit`,
+      (name) => `"${name}" is not a valid variable name: use letters, digits and _, and no digit first`,
     );
     throw new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, { problems });
   }
@@ -65,12 +74,12 @@ export const buildEnvironment = async (source: EnvironmentSource): Promise<Built
     env[name] = secret ?? value;
   }
   delete env[MARKER];
-  // A base URL or a settings directory is declared with the credentials, and is no secret.
+  // Base URLs and settings directories are declared as credentials, but they are not secret.
   const named = Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
   return { env, secrets: [...new Set([...named, ...referenced])].filter((secret) => secret !== "") };
 };
 
-/** The value that `@env:NAME` or `@file:PATH` names; undefined for a plain value. */
+/** The value that `@env:NAME` or `@file:PATH` refers to; undefined for a plain value. */
 const resolveReference = async (
   name: string,
   value: string,
@@ -97,7 +106,7 @@ const resolveReference = async (
   if (Buffer.byteLength(text) > SECRET_MAX_BYTES || text.includes("\0")) {
     throw new HoldfastError(
       "SECRET_UNAVAILABLE",
-      `${name} refers to the file ${path}, which is no text of at most ${SECRET_MAX_BYTES} bytes.`,
+      `${name} refers to the file ${path}, which is not a text of at most ${SECRET_MAX_BYTES} bytes.`,
     );
   }
   return text.replace(/\r?\n$/, "");

@@ -1,13 +1,13 @@
 /**
- * A shell's status of an end, and its meaning (architecture §5, Launcher). 137 may be `exit 137` or a SIGKILL: the raw status is
- * kept, and a signal is either one that we sent, or marked as inferred.
+ * Interprets the exit status that a shell reports (architecture §5, Launcher). 137 may be `exit 137` or a
+ * SIGKILL, so the raw status is kept, and a signal that we did not send is marked as inferred.
  */
 import { constants } from "node:os";
 import type { RunExit } from "../../protocol/incarnation.ts";
 
 /**
- * Signals that end a process and that a status over 128 is taken for. Others are exit codes: no process dies of
- * SIGCHLD (145) or SIGSTOP (147), which gemini exits with for HTTP errors (agent-clis.md §5).
+ * Signals that end a process: a status over 128 is read as one of these. Others are exit codes, because no
+ * process dies of SIGCHLD (145) or SIGSTOP (147), which gemini exits with for HTTP errors (agent-clis.md §5).
  */
 const DEADLY = [
   "SIGHUP",
@@ -33,17 +33,17 @@ const DEADLY = [
 const byStatus = new Map<number, string>(DEADLY.map((name) => [128 + constants.signals[name], name]));
 
 export interface ExitSeen {
-  /** The text that the launcher wrote; null where it could not. */
+  /** The status that the launcher wrote; null if it could not write one. */
   readonly raw_status: number | null;
   /** The launcher's shell could not exec the program. */
   readonly exec_failed: boolean;
   /** Signals that we sent to this run. */
   readonly signals_sent: readonly string[];
-  /** The run was ended by its lifeline. */
+  /** The lifeline ended the run because the daemon had died. */
   readonly supervisor_died?: boolean;
-  /** It was begun in another boot of this machine. */
+  /** The run began in another boot of this machine. */
   readonly other_boot?: boolean;
-  /** Asked only of a SIGKILL that is not ours: whether it was the kernel's, for want of memory. */
+  /** Whether the kernel sent a SIGKILL for lack of memory. Called only for a SIGKILL that is not ours. */
   readonly was_out_of_memory?: () => boolean;
 }
 
@@ -53,7 +53,7 @@ export const decideExit = (seen: ExitSeen): RunExit => {
   if (seen.supervisor_died === true) return { ...exit, cause: "supervisor_died" };
   if (exit.signal === "SIGKILL" && exit.signal_inferred && seen.was_out_of_memory?.() === true)
     return { ...exit, cause: "out_of_memory" };
-  // A launcher that wrote its exit had ended before.
+  // A launcher that wrote its exit ended before the reboot.
   return seen.other_boot === true && exit.reason === "unknown"
     ? { ...exit, cause: "machine_restarted" }
     : exit;
@@ -69,7 +69,7 @@ const decideStatus = ({ raw_status, exec_failed, signals_sent }: ExitSeen): RunE
   return { exit_code: raw_status, signal, signal_inferred: true, raw_status, reason: "signalled" };
 };
 
-/** The content of `exit`: a status and a line end, or nothing that can be trusted. */
+/** The content of the file `exit`: a status and a line end; undefined for anything else. */
 export const parseStatus = (text: string): number | undefined => {
   const status = /^(\d{1,3})\n$/.exec(text)?.[1];
   return status === undefined || Number(status) > 255 ? undefined : Number(status);

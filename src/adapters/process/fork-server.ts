@@ -1,10 +1,11 @@
 /**
- * Makes the launchers. A fork of the daemon copies the page tables of all its memory and stops its event loop meanwhile; a small perl
- * beside it forks in a fraction of that, whatever the daemon's size. It becomes nobody's only hope: a launcher that runs needs it no more,
- * and where it dies or hangs the daemon starts another one, which costs the starts that were under way (docs/decisions/0036).
+ * Starts the launchers. A fork of the daemon copies the page tables of its whole memory and blocks its event
+ * loop meanwhile. A small perl beside it forks in a fraction of that time, however large the daemon is.
+ * Running launchers do not depend on it: if it dies or hangs, the daemon starts another one and only the
+ * starts in progress fail (docs/decisions/0036).
  *
- * It does for a launcher what no shell can: the launcher begins with stdio and no other descriptor, in a session of its own, as the
- * sub-reaper of its run (docs/decisions/0032), with the environment that the request names and nothing else.
+ * It also does what no shell can: a launcher begins with no descriptors except stdio, in its own session, as
+ * the sub-reaper of its run (docs/decisions/0032), and with only the environment of the request.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, constants as files, openSync } from "node:fs";
@@ -21,10 +22,11 @@ const [SIG_BLOCK, SIG_SETMASK] = [0, 2];
 const SFD_FLAGS = 0o2000000 | 0o4000;
 
 /**
- * Reads requests from fd 0 and answers on fd 1. A request is its length in four bytes, then fields with a NUL between them: an id, the
- * directory, the files of stdin, stdout and stderr, the program, how many arguments, the arguments, then the environment as NAME=VALUE.
- * An answer is a line: `S id pid start_time` (the launcher's program runs), `F id errno` (it does not), `E pid status` (it has ended).
- * The child is not waited for before its start_time is read, so no other process can have its pid then.
+ * Reads requests from fd 0 and answers on fd 1. A request is its length in four bytes, then fields separated
+ * by NUL: an id, the directory, the files of stdin, stdout and stderr, the program, the number of arguments,
+ * the arguments, and the environment as NAME=VALUE. An answer is a line: `S id pid start_time` (the
+ * launcher's program runs), `F id errno` (it failed to start), `E pid status` (it has ended). The start_time
+ * is read before the child is reaped, so no other process can have the pid yet.
  */
 const serverCode = (calls: SystemCallNumbers): string => String.raw`# holdfast fork server
 my $chld = pack("Q", 1 << ${system.signals.SIGCHLD - 1});
@@ -84,29 +86,29 @@ for (;;) {
 `;
 
 export interface ForkRequest {
-  /** The program's working directory. */
+  /** The working directory of the program. */
   readonly cwd: string;
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Read; no link is followed. */
+  /** Opened for reading; a link is not followed. */
   readonly stdin: string;
-  /** Made, and appended to; they must not be there yet. */
+  /** Created and opened for appending; they must not exist yet. */
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Told of a launcher by its parent. */
+/** Gets reports about a launcher from its parent. */
 export interface LauncherListener {
-  /** It has ended: with its exit code, or null where a signal ended it. */
+  /** The launcher has ended. `code` is its exit code, or null if a signal ended it. */
   ended(code: number | null): void;
-  /** Its parent is gone, and nobody will tell of its end. */
+  /** The launcher's parent is gone, so its end will not be reported. */
   orphaned(): void;
 }
 
-/** The program did not begin, and nothing of it runs. */
+/** The program was not started, and nothing of it runs. */
 export class ForkError extends Error {
-  /** As the system names it: ENOENT, E2BIG, EAGAIN. */
+  /** The errno name: ENOENT, E2BIG, EAGAIN. */
   readonly code: string;
 
   constructor(code: string) {
@@ -128,11 +130,11 @@ export class ForkServer {
   readonly perl: string;
   private readonly code: string;
   private readonly answerMaxMs: number;
-  /** Told why a server was lost; the next start has another one. */
+  /** Called when a server is lost. The next start begins another server. */
   private readonly onLoss: (cause: Error) => void;
   private server: ChildProcess | undefined;
   private readonly pending = new Map<string, Pending>();
-  /** Launchers of this server that run, by pid. */
+  /** Running launchers of this server, by pid. */
   private readonly running = new Map<number, LauncherListener>();
   private asked = 0;
   private rest = "";
@@ -149,7 +151,7 @@ export class ForkServer {
     this.onLoss = onLoss;
   }
 
-  /** Rejects with a ForkError, or with UNAVAILABLE where the server was lost meanwhile: the launcher may run all the same then. */
+  /** Rejects with a ForkError, or with UNAVAILABLE if the server was lost. The launcher may run even then. */
   start(request: ForkRequest, follower: LauncherListener): Promise<ProcessIdentity> {
     const id = String(++this.asked);
     return new Promise((resolve, reject) => {
@@ -164,12 +166,12 @@ export class ForkServer {
     });
   }
 
-  /** Undefined before the first start, and between two servers. */
+  /** The server's pid; undefined before the first start, and after a loss until the next start. */
   get pid(): number | undefined {
     return this.server?.pid;
   }
 
-  /** Launchers that run go on. */
+  /** Ends the server; its launchers keep running. */
   close(): void {
     this.server?.stdin?.end();
     this.server = undefined;
@@ -221,19 +223,20 @@ export class ForkServer {
     this.take(id)?.reject(new ForkError(names.get(errno) ?? `errno ${errno}`));
   }
 
-  /** `status` is the word of wait(2): a signal in its low bits, else the code above them. */
+  /** `status` as in wait(2): a signal in the low bits, else the exit code above them. */
   private ended(pid: number, status: number): void {
     const follower = this.running.get(pid);
     this.running.delete(pid);
     follower?.ended((status & 0x7f) === 0 ? status >> 8 : null);
   }
 
-  /** Nobody tells of its launchers any more: they are looked at as those of an earlier daemon are. */
+  /** Gives the server up. Its launchers are then polled, like those of an earlier daemon. */
   private lose(how: string, cause?: unknown): void {
     const { server } = this;
     this.server = undefined;
     this.rest = "";
-    // A stopped server would carry out its requests once it is continued. Its child stays in its group until just before it becomes the launcher.
+    // A stopped server would carry out its requests once it continues. Its forked child stays in its group
+    // until just before it becomes the launcher.
     if (server?.pid !== undefined) killGroup(server.pid);
     const error = new Error(`The fork server ${how}; the next start has another one.`, { cause });
     this.onLoss(error);
@@ -249,7 +252,7 @@ const killGroup = (pid: number): void => {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It is gone.
+    // The group is gone.
   }
 };
 
@@ -263,7 +266,10 @@ const message = (id: string, request: ForkRequest): Buffer => {
   return Buffer.concat([length, body]);
 };
 
-/** By the daemon itself, where there is no perl: the shell closes the descriptors that it can name, and keeps no orphans. */
+/**
+ * Starts a launcher from the daemon itself, on a machine without perl. The shell closes only descriptors that
+ * it can name, and the launcher is not a sub-reaper.
+ */
 export const forkAlone = async (
   request: ForkRequest,
   follower: LauncherListener,
@@ -283,7 +289,7 @@ export const forkAlone = async (
     const { pid } = child;
     if (pid === undefined) return await failed;
     failed.catch(() => undefined);
-    // Our own child keeps its pid until we reap it, which cannot happen before this turn of the event loop is over.
+    // Our own child keeps its pid until we reap it, at the earliest in the next turn of the event loop.
     return identityOf(pid, readStat(pid)?.start_time ?? "");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;

@@ -1,6 +1,7 @@
 /**
- * The identity of a process: pid, start time, boot and pid namespace (architecture §5, Identity). A pid alone is never trusted:
- * it is read again immediately before each signal, a zombie is dead, and a recycled pid is never signalled.
+ * The identity of a process: pid, start time, boot and pid namespace (architecture §5, Identity). A pid alone
+ * is never trusted: the identity is checked immediately before each signal, a zombie counts as dead, and a
+ * recycled pid is never signalled.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import type { ProcessIdentity } from "../../protocol/records.ts";
@@ -8,7 +9,7 @@ import type { ProcessIdentity } from "../../protocol/records.ts";
 /** The fields of /proc/PID/stat that supervision needs (proc_pid_stat(5)). */
 export interface ProcessStat {
   readonly pid: number;
-  /** One letter: R S D run, T t are stopped, Z X are dead. */
+  /** One letter: R, S and D run, T and t are stopped, Z and X are dead. */
   readonly state: string;
   readonly ppid: number;
   readonly pgrp: number;
@@ -20,12 +21,15 @@ export type Liveness = "running" | "stopped" | "zombie" | "dead";
 
 const buffer = Buffer.allocUnsafe(4096);
 
-/** That there is nothing to read, or not for us; anything else (EMFILE) says nothing about the process, and is thrown. */
+/**
+ * Errors that mean "nothing to read" or "not permitted". Any other error (EMFILE) says nothing about the
+ * process and is thrown.
+ */
 const IS_ANSWER: ReadonlySet<string | undefined> = new Set(["ENOENT", "ESRCH", "EACCES", "EPERM", "ENOTDIR"]);
 
 /**
- * The first bytes of a file of /proc in a shared buffer, valid until the next call; an errno where there is nothing for
- * us to read. Throws where this process cannot read anything.
+ * The first bytes of a file of /proc, in a shared buffer that is valid until the next call; an errno if there
+ * is nothing that we may read. Throws if this process cannot read at all, as without free descriptors.
  */
 export const readProc = (path: string, into: Buffer = buffer): Buffer | string => {
   let fd: number | undefined;
@@ -45,8 +49,9 @@ export const readProc = (path: string, into: Buffer = buffer): Buffer | string =
 const FIELDS_PASSED = 15;
 
 /**
- * The command name stands in parentheses and may hold anything, also ")"; the fields follow the last one. Read without a
- * string for each: so many hundred are read in a second while nothing happens.
+ * The command name is in parentheses and may contain anything, also ")", so the fields are those after the
+ * last ")". Fields are parsed without a string for each, because an idle daemon reads hundreds of these files
+ * per second.
  */
 export const parseStat = (text: string): ProcessStat | undefined => {
   const close = text.lastIndexOf(")");
@@ -91,7 +96,7 @@ export const listPids = (): number[] => {
 
 export const isDeadState = (state: string): boolean => state === "Z" || state === "X" || state === "x";
 
-/** The boot and the pid namespace of this process: where every identity that it makes is valid. */
+/** The boot and the pid namespace of this process. Identities that it makes are valid only there. */
 export interface BootNamespace {
   readonly boot_id: string;
   readonly pid_ns: string;
@@ -118,23 +123,23 @@ export const identityOf = (
   pid_ns: where.pid_ns,
 });
 
-/** No process: what a run that never told its pid has. It is dead, and never signalled. */
+/** The pid of a run whose process is unknown. It counts as dead and is never signalled. */
 export const NO_PROCESS = 0;
 
 export const NOBODY: ProcessIdentity = { pid: NO_PROCESS, start_time: "", boot_id: "", pid_ns: "" };
 
-/** False where the boot is not known. */
+/** False if the boot is unknown. */
 export const isOfOtherBoot = ({ boot_id }: ProcessIdentity): boolean =>
   boot_id !== "" && boot_id !== currentPlace().boot_id;
 
 const isHere = ({ boot_id, pid_ns }: ProcessIdentity): boolean =>
   boot_id === currentPlace().boot_id && pid_ns === currentPlace().pid_ns;
 
-/** pid → start time, of those that belong to this boot and namespace: only their pids mean anything here. */
+/** pid → start time for the identities of this boot and namespace. Other pids mean nothing here. */
 export const knownHere = (...identities: readonly ProcessIdentity[]): Map<number, string> =>
   new Map(identities.filter(isHere).map(({ pid, start_time }) => [pid, start_time]));
 
-/** The stat of exactly this process; undefined when it is gone, or another one has its pid now. */
+/** The stat of exactly this process; undefined if it is gone or its pid was reused. */
 const statOf = (identity: ProcessIdentity): ProcessStat | undefined => {
   if (identity.pid <= NO_PROCESS || !isHere(identity)) return undefined;
   const stat = readStat(identity.pid);
@@ -146,7 +151,7 @@ export const livenessOf = (identity: ProcessIdentity): Liveness => {
   try {
     stat = statOf(identity);
   } catch {
-    // Out of descriptors: what cannot be looked at is not called dead.
+    // Without a free descriptor its state cannot be read, so it is not called dead.
     return exists(identity.pid) ? "running" : "dead";
   }
   if (stat === undefined || stat.state === "X" || stat.state === "x") return "dead";
@@ -154,7 +159,7 @@ export const livenessOf = (identity: ProcessIdentity): Liveness => {
   return stat.state === "T" || stat.state === "t" ? "stopped" : "running";
 };
 
-/** Somebody has this pid, dead or alive: without a descriptor, and without knowing who. */
+/** Whether any process has this pid. It needs no descriptor, but does not tell which process it is. */
 export const exists = (pid: number): boolean => {
   try {
     return pid > NO_PROCESS && process.kill(pid, 0);
@@ -168,7 +173,10 @@ export const isAlive = (identity: ProcessIdentity): boolean => {
   return liveness === "running" || liveness === "stopped";
 };
 
-/** Signal exactly this process. False when it is dead, not who it was, not ours to signal, or cannot be looked at. */
+/**
+ * Signals exactly this process. False if it is dead, its pid was reused, it may not be signalled, or it
+ * cannot be read.
+ */
 export const signalProcess = (identity: ProcessIdentity, signal: NodeJS.Signals): boolean => {
   try {
     const stat = statOf(identity);

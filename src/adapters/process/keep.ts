@@ -1,9 +1,15 @@
-/** Raw output is kept for RUNS_KEPT_MS after its incarnation's end, then its directory goes; the launch spec stays for a restart by name. */
+/**
+ * Deletes the directories of old incarnations RUNS_KEPT_MS after their end. The launch spec stays, for a
+ * restart by name.
+ */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { RUNS_KEPT_MS } from "../../base/limits.ts";
 
-/** Removes what is old and answers how many directories went. `isInUse` protects the incarnation that a worker is in; it is asked about old ones alone. */
+/**
+ * Returns the number of removed directories. `isInUse` protects the current incarnation of a worker; it is
+ * called only for old directories.
+ */
 export const removeOldRuns = async (
   runsDir: string,
   isInUse: (workerId: string, incarnation: number) => boolean,
@@ -16,7 +22,7 @@ export const removeOldRuns = async (
       if (!Number.isInteger(incarnation)) continue;
       const dir = join(runsDir, worker, name);
       const { mtimeMs } = await stat(dir).catch(() => ({ mtimeMs: nowMs }));
-      // The last thing that happens in it is the exit file's rename, which touches the directory.
+      // The rename of the exit file is the last change in a run directory, and updates its time.
       if (nowMs - mtimeMs < RUNS_KEPT_MS || isInUse(worker, incarnation)) continue;
       await rm(dir, { recursive: true, force: true });
       removed += 1;

@@ -1,6 +1,7 @@
 /**
- * Makes the processes of one incarnation and waits until the agent runs. Everything that the next daemon needs is on
- * disk before the spawn, or written by the run's own processes (architecture §5, No start race).
+ * Starts the processes of one incarnation and waits until the agent runs. Everything that the next daemon
+ * needs is on disk before the spawn, or is written by the run's own processes (architecture §5, No start
+ * race).
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,10 +22,10 @@ import { makeRunDirectory, runDirectory, writeRunFile } from "./run-directory.ts
 import { agentOf, type Starting, StartTimeout } from "./starting.ts";
 import { makeStdin } from "./stdin.ts";
 
-/** The agent's umask is the daemon's; the launcher's own files are 0600 whatever it is. */
+/** The agent gets the daemon's umask. The launcher's own files are always 0600. */
 const UMASK = process.umask().toString(8).padStart(4, "0");
 
-/** Rejects with the typed error of what failed; nothing runs then. */
+/** Rejects with a typed error; then nothing runs. */
 export const launch = async (host: RunParts, request: LaunchRequest): Promise<ProcessRun> => {
   preflight(request);
   const { worker_id, incarnation } = request;
@@ -76,16 +77,19 @@ export const launch = async (host: RunParts, request: LaunchRequest): Promise<Pr
   }
 };
 
-/** Nothing was made for want of something, and may be tried again: an incarnation has its directory once. */
+/**
+ * Removes the run directory of a start that failed for lack of a resource, because an incarnation can make
+ * its directory only once and the start will be tried again.
+ */
 const forget = (dir: string): void => {
   try {
     rmSync(dir, { recursive: true, force: true });
   } catch {
-    // Still none left: the next try says so.
+    // Still no descriptors or space: the next try fails with that error.
   }
 };
 
-/** Files of our own: what fails here is the disk's or the directory's fault, never the agent's. */
+/** Errors here concern our own files, so the disk or the directory is at fault, never the agent. */
 const prepare = <T>(work: () => T): T => {
   try {
     return work();
@@ -95,7 +99,7 @@ const prepare = <T>(work: () => T): T => {
     if (code === "ENOSPC" || code === "EDQUOT")
       throw new HoldfastError("DISK_FULL", "There is no space for the run directory.", { cause });
     if (code === "EACCES" || code === "EPERM" || code === "EROFS")
-      throw new HoldfastError("PERMISSION_DENIED", "The run directory may not be written.", { cause });
+      throw new HoldfastError("PERMISSION_DENIED", "The run directory is not writable.", { cause });
     if (code === "EMFILE" || code === "ENFILE")
       throw new HoldfastError("UNAVAILABLE", "Too many files are open to start an agent.", { cause });
     throw new HoldfastError("INTERNAL", `The run directory could not be made: ${message}`, { cause });
@@ -125,7 +129,8 @@ const startLauncher = async (
   } catch (cause) {
     changes.launcherRuns = false;
     if (cause instanceof ForkError) throw startError(request, cause.code);
-    // Nobody has told whether it was made: what carries its marker is ended before it is tried again.
+    // It is unknown whether the launcher was started, so end everything with the run's marker before the next
+    // try.
     const marker = env[MARKER]!;
     await host.sweeper.sweep({ marker, launcher: NOBODY, recorded: new Map(), dir });
     throw cause;
@@ -143,7 +148,7 @@ const startError = (request: LaunchRequest, code: string): HoldfastError => {
   return execError(request, `: ${code}`);
 };
 
-/** A run that does not start in time is ended with all that it has made meanwhile. */
+/** Waits for the start. A run that does not start in time is swept. */
 const started = async (
   host: RunParts,
   request: LaunchRequest,

@@ -1,4 +1,6 @@
-/** The end of a launcher, which vouches for its run where it ends by itself (docs/decisions/0032). */
+/**
+ * The end of a launcher. A launcher that ends by itself proves that its run is empty (docs/decisions/0032).
+ */
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LAUNCHER_LEAVES_MS, SWEEP_KILL_WAIT_MS } from "../../base/limits.ts";
@@ -15,21 +17,24 @@ export interface LauncherEnding {
   readonly dir: string;
   /** It is a sub-reaper. */
   readonly keeps_orphans: boolean;
-  /** Another daemon has started it. */
+  /** Another daemon started it. */
   readonly isTakenOver: boolean;
 }
 
 let listsChildren: boolean | undefined;
 
-/** Not every kernel does; without it a launcher cannot know that nobody is below it. */
+/**
+ * Not every kernel lists children. Without the list a launcher cannot know whether a process is left below
+ * it.
+ */
 const canListChildren = (): boolean => {
   listsChildren ??= existsSync("/proc/thread-self/children");
   return listsChildren;
 };
 
 /**
- * A sub-reaper that has written the exit and ended by itself had nobody below it; one that was killed says nothing. Without a file
- * for the exit its code is the agent's.
+ * Whether a sub-reaper has written the exit and ended by itself: then no process was left below it. A killed
+ * launcher proves nothing. If the exit file could not be written, the launcher's code is the agent's.
  */
 export const hasEndedAlone = ({ keeps_orphans, changes, dir }: LauncherEnding): boolean =>
   keeps_orphans &&
@@ -38,7 +43,10 @@ export const hasEndedAlone = ({ keeps_orphans, changes, dir }: LauncherEnding): 
   canListChildren() &&
   readExitStatus(dir) !== undefined;
 
-/** A launcher that has somebody below it stays; any other is gone in a moment. */
+/**
+ * Whether no process of the run is left. A launcher with processes below it stays; any other ends within a
+ * moment.
+ */
 export const isLeftByNobody = async (ending: LauncherEnding): Promise<boolean> => {
   const { keeps_orphans, changes, launcher } = ending;
   if (!keeps_orphans) return false;
@@ -46,15 +54,19 @@ export const isLeftByNobody = async (ending: LauncherEnding): Promise<boolean> =
   return hasEndedAlone(ending);
 };
 
-/** By its launcher, which has looked itself: all of a group that it leads descends from it. */
+/**
+ * The report of a sweep whose launcher checked its children itself: every process of a group that it leads
+ * descends from it.
+ */
 export const withDescent = (report: SweepReport): SweepReport =>
   report.method === "cgroup" || report.checked_by?.length === 0
     ? report
     : { ...report, checked_by: ["group", "marker", "output", "descent"] };
 
 /**
- * Its exit is written, so it has nothing more to do, and is gone in a moment. One that hangs is killed, and one that was taken over is
- * killed at once: it has only waited for the sweep. How a child ended is known then.
+ * Waits for the end of a launcher that has written its exit. One that hangs is killed. One that was taken
+ * over is killed at once, because it only waited for the sweep. For our own child, the exit code is known
+ * afterwards.
  */
 export const launcherEnds = async ({ launcher, changes, isTakenOver }: LauncherEnding): Promise<void> => {
   if (isTakenOver) signalProcess(launcher, "SIGKILL");

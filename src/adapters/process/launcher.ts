@@ -1,10 +1,10 @@
 /**
- * The launcher: a POSIX `sh` script that outlives the daemon beside its agent and writes how the agent ended
- * (architecture §5). It is handed to `sh -c` as text, so a bundle needs no file beside it. The user's argv is passed
+ * The launcher: a POSIX `sh` script beside the agent that outlives the daemon and writes how the agent ended
+ * (architecture §5). `sh -c` gets it as text, so that a bundle needs no extra file. The user's argv is passed
  * as positional parameters and never becomes shell text.
  *
- * All that happens before the agent runs is builtin (no PATH, no process but the agent): `claimed` is made with
- * noclobber, which is O_EXCL, so that exactly one of the launcher and a reconcile wins it.
+ * Everything before the agent uses only builtins (no PATH, no process except the agent). `claimed` is made
+ * with noclobber, which is O_EXCL, so that either the launcher or a reconcile claims the run, never both.
  */
 import type { StdinPlan } from "../adapter.ts";
 import { readProc } from "./identity.ts";
@@ -13,27 +13,34 @@ import { MARKER } from "./marker.ts";
 import { LINGER } from "./reaper.ts";
 import { SUPERVISOR_DIED, TAKEN_OVER } from "./run-directory.ts";
 
-/** The path of the shell: every POSIX system has it here. */
+/** Every POSIX system has the shell at this path. */
 export const SHELL = "/bin/sh";
 
 /**
- * $1 the run directory, $2 the stdin plan's kind, $3 the agent's umask, $4 the run's cgroup (empty: none), $5 to $8 the lifeline's script (empty: none) and what
- * it is told, $9 the perl that has made it a sub-reaper (empty: none), then the agent's argv.
+ * $1 the run directory, $2 the kind of the stdin plan, $3 the agent's umask, $4 the run's cgroup (empty:
+ * none), $5 to $8 the lifeline's script (empty: none) and its arguments, $9 the perl that has made it a
+ * sub-reaper (empty: none), then the agent's argv.
  *
- * - The traps keep the launcher alive through signals to the group; a subshell starts with default actions.
+ * - The traps keep the launcher alive when a signal goes to the group. A subshell starts with default
+ *   actions.
  * - `claimed`, `pid` and `pump` each hold "PID START_TIME" of the process that wrote them, read from its own
- *   /proc/self/stat: an identity that cannot be of a recycled pid.
- * - Its own stderr is /dev/null: a shell reports signalled children there, and the agent's stderr holds only the agent's.
- * - The EXIT trap of the subshell runs only when exec failed (bash needs execfail for it).
- * - A lifeline that is at work goes on after the agent's end: what else the run has is its to end.
- * - Its helpers are dead before the exit is there, so that no sweep finds one dying. The status is written before they are waited for.
- * - Descriptors that somebody has left open are closed: all of them by the perl before it, those that a shell can name here.
- * - If the agent has left children (the kernel lists a sub-reaper's with its own), it becomes a perl that stays until they are gone.
- *   Nothing that the agent's environment has for perl gets there.
- * - If another daemon has taken the run over, it stays for that one's sweep even without children: only its parent learns how it ended.
- * - The exit is one write of a whole line, which its readers ask for. It is renamed into its place where it was written before something that had to
- *   be waited for, and where something else lies there: the launcher becomes `mv` for that, and has no child that a kill of the group's
- *   members could hit.
+ *   /proc/self/stat, so that a recycled pid is recognised.
+ * - Its own stderr is /dev/null, because a shell reports signalled children there. The agent's stderr has
+ *   only the agent's output.
+ * - The EXIT trap of the subshell runs only if exec failed (bash needs execfail for that).
+ * - A lifeline that has begun to end the run continues after the agent's end, because other processes may be
+ *   left.
+ * - Its helpers are dead before the exit file exists, so that no sweep finds one dying. The status is written
+ *   before the launcher waits for them.
+ * - Inherited descriptors are closed: all of them by the perl before it, and here those that a shell can
+ *   name.
+ * - If the agent has left children (the kernel lists a sub-reaper's with its own), the launcher becomes a
+ *   perl that stays until they are gone. That perl gets none of the agent's perl variables.
+ * - If another daemon has taken the run over, the launcher waits for that daemon's sweep even without
+ *   children, because only its parent learns how it ended.
+ * - The exit is one write of a whole line, and readers accept only a whole line. It is written to another
+ *   file and renamed if the launcher must first wait, or if something else has the name `exit`. The launcher
+ *   becomes `mv` for that, so that it has no child that a kill of the group's members could hit.
  */
 const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
 _hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_cgroup=$4
@@ -101,7 +108,7 @@ _hf_tell "$_hf_out"
 [ "$_hf_out" = exit ] || exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
 `;
 
-/** Signals that the launcher traps: these may go to the whole group, every other one goes by pid. */
+/** Signals that the launcher traps. Only these may go to the whole group; all others go by pid. */
 export const GROUP_SIGNALS: ReadonlySet<string> = new Set([
   "SIGHUP",
   "SIGINT",
@@ -119,7 +126,7 @@ interface LauncherExtras {
   readonly perl?: string | undefined;
 }
 
-/** Place of `perl` in a launcher's command line. */
+/** The place of `perl` in a launcher's command line. */
 const PERL_AT = ["sh", "-c", "script", "name", "dir", "stdin", "umask", "cgroup"].length + NO_LIFELINE.length;
 
 /** Arguments of SHELL for one run. `umask` is octal. */
@@ -131,7 +138,10 @@ export const launcherArguments = (
   { cgroup = "", lifeline = NO_LIFELINE, perl = "" }: LauncherExtras = {},
 ): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, cgroup, ...lifeline, perl, ...argv];
 
-/** The launcher's own command line says it, which nobody else can write: its perl is there, or it has become that perl. */
+/**
+ * Whether a launcher is a sub-reaper, by its own command line, which no other process can write: it has a
+ * perl as an argument, or has become that perl.
+ */
 export const isSubReaper = ({ pid }: { readonly pid: number }): boolean => {
   const cmdline = readProc(`/proc/${pid}/cmdline`);
   if (typeof cmdline === "string") return false;
@@ -139,5 +149,5 @@ export const isSubReaper = ({ pid }: { readonly pid: number }): boolean => {
   return words.includes(LINGER) || (words[2] === LAUNCHER_SCRIPT && words[PERL_AT] !== "");
 };
 
-/** How /proc/PID/cmdline of a launcher starts, and of its agent's process as long as it has not called exec. */
+/** The beginning of /proc/PID/cmdline of a launcher, and of its agent before exec. */
 export const LAUNCHER_CMDLINE = Buffer.from(`${SHELL}\0-c\0${LAUNCHER_SCRIPT.slice(0, 64)}`);

@@ -1,7 +1,7 @@
 /**
- * Die with the daemon, for a run that was asked to (architecture §5). The daemon holds one FIFO open for all of them; a
- * helper in each such run reads it. EOF is the daemon's death, however it died: no signal, no timer and no pid to guess at.
- * A next daemon that holds the FIFO again in time has renewed it, and the run never notices.
+ * Ends a run when its daemon dies, if the run asks for that (architecture §5). The daemon holds one FIFO open
+ * for all such runs, and a helper in each run reads it. EOF means that the daemon died, however it died,
+ * without signals, timers or pids. If the next daemon opens the FIFO in time, the run continues undisturbed.
  */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -14,15 +14,19 @@ import { LIFELINE_RENEW_MS } from "../../base/limits.ts";
 import { FILE_MODE, SUPERVISOR_DIED } from "./run-directory.ts";
 
 /**
- * $1 the run directory, $2 the FIFO, $3 seconds for a next daemon, $4 seconds between TERM and KILL, $5 the launcher. A
- * process of its own (not a subshell of the launcher), so that `ps` tells what it is.
+ * $1 the run directory, $2 the FIFO, $3 seconds to wait for a next daemon, $4 seconds between TERM and KILL,
+ * $5 the launcher. It is a process of its own (not a subshell of the launcher), so that `ps` shows its
+ * purpose.
  *
- * - Opening a FIFO for reading waits for a writer: it is opened both ways first, so that a daemon that is dead already is EOF.
- * - Between two daemons `read` ends at once and while one holds the FIFO it waits, so the file beside it, which each daemon
- *   writes before it holds the FIFO, tells whether there was another one meanwhile: the seconds are then counted anew.
- * - A disk that is full ends a shell at the redirection of a special builtin (`:`), and not at one of `true` or `echo`.
- * - The group is ours as long as this helper is in it. The marker is asked for again right before each KILL: what has the
- *   pid by then may be somebody else. The launcher is spared: it has the exit to write.
+ * - Opening a FIFO for reading waits for a writer, so the script first opens it for both. A daemon that is
+ *   already dead is then EOF.
+ * - Without a daemon `read` returns at once; with one it waits. Each daemon writes a new id to the file
+ *   beside the FIFO before it opens the FIFO, so a changed id shows that another daemon was there, and the
+ *   seconds start again.
+ * - On a full disk a failed redirection ends the shell for a special builtin (`:`), but not for `true` or
+ *   `echo`.
+ * - The group is ours as long as this helper is in it. The marker is checked again right before each KILL,
+ *   because the pid may have been reused. The launcher is spared, because it must write the exit.
  */
 const LIFELINE_SCRIPT = String.raw`# holdfast lifeline
 trap '' HUP INT QUIT ALRM TERM USR1 USR2
@@ -68,9 +72,9 @@ done
 
 const seconds = (ms: number): string => String(Math.ceil(ms / 1_000));
 
-/** The words for the launcher about it. */
+/** The launcher's arguments for the lifeline. */
 export type LifelineArguments = readonly [script: string, fifo: string, renew: string, grace: string];
-/** The run lives on. */
+/** The run outlives the daemon. */
 export const NO_LIFELINE: LifelineArguments = ["", "", "", ""];
 
 export const lifelineArguments = (
@@ -81,12 +85,15 @@ export const lifelineArguments = (
     ? NO_LIFELINE
     : [LIFELINE_SCRIPT, lifeline.path, seconds(lifeline.renewMs), seconds(asked.grace_ms)];
 
-/** The daemon's end: one descriptor for all runs that die with it. */
+/** The daemon's side: one open FIFO for all runs that die with the daemon. */
 export class Lifeline {
   readonly path: string;
-  /** A run waits so long for the next daemon. */
+  /** Milliseconds that a run waits for the next daemon. */
   readonly renewMs: number;
-  /** The newest last. One whose file was taken away stays: whoever waits for its end would take it for the daemon's death. */
+  /**
+   * The newest last. A descriptor whose file was removed stays open, because runs that read it would take its
+   * end for the daemon's death.
+   */
   private readonly held: number[] = [];
 
   constructor(runsDir: string, renewMs = LIFELINE_RENEW_MS) {
@@ -94,12 +101,15 @@ export class Lifeline {
     this.renewMs = renewMs;
   }
 
-  /** Runs of the daemon before may be counting the seconds. */
+  /** Opens the FIFO of an earlier daemon, whose runs may be counting the seconds. */
   renew(): void {
     if (existsSync(this.path)) this.hold();
   }
 
-  /** Before the launch of a run that dies with this daemon. Whatever somebody has made of its file, it is a FIFO and held. */
+  /**
+   * Called before the launch of a run that dies with this daemon. Afterwards the path is a FIFO and open,
+   * whatever was there before.
+   */
   hold(): void {
     const there = lstatSync(this.path, { throwIfNoEntry: false });
     const newest = this.held.at(-1);
@@ -109,7 +119,7 @@ export class Lifeline {
       execFileSync("mkfifo", ["-m", FILE_MODE.toString(8), this.path]);
     }
     const holder = `${this.path}.holder`;
-    // An agent may have put a directory under the one name, or a FIFO under the other.
+    // An agent may have put a directory or a FIFO in place of one of these files.
     if (statRegular(holder) === undefined) rmSync(holder, { recursive: true, force: true });
     rmSync(`${holder}.new`, { recursive: true, force: true });
     replaceFile(
@@ -126,7 +136,7 @@ export class Lifeline {
   }
 }
 
-/** As early as a daemon can, before it opens its log: that one may have to be folded anew. */
+/** Opens the lifeline before the log, because reading the log may take longer than a run waits. */
 export const heldLifeline = (runsDir: string, renewMs?: number): Lifeline => {
   const lifeline = new Lifeline(runsDir, renewMs);
   lifeline.renew();

@@ -1,7 +1,7 @@
 /**
- * Empty directories that an agent's CLI leaves where it works, if it is stopped in a command (agent-clis.md §6). They are removed at
- * the end of its run: none that was there before its start, that has something in it, or where another run of the same store that
- * may leave such a one still works.
+ * Removes empty directories that an agent's CLI leaves in its working directory when it is stopped during a
+ * command (agent-clis.md §6). They are removed at the end of the run, except directories that existed before
+ * its start, that are not empty, or that another living run of the store may leave.
  */
 import { existsSync, lstatSync, rmdirSync } from "node:fs";
 import type { RunId } from "../spawner.ts";
@@ -9,13 +9,13 @@ import { livingRuns } from "./living.ts";
 import { readRunFile, runDirectory } from "./run-directory.ts";
 
 export interface Litter {
-  /** Absolute paths of directories that it may leave. */
+  /** Absolute paths of directories that the CLI may leave. */
   readonly paths: readonly string[];
-  /** Those of them that were there before its start, and are somebody's. */
+  /** The paths that existed before the start and belong to somebody. */
   readonly owned: readonly string[];
 }
 
-/** A directory that lies there already as the litter of a run that still works is nobody's. */
+/** A directory that already exists as litter of another living run does not count as owned. */
 export const litterAt = (
   paths: readonly string[],
   others: Iterable<{ readonly litter?: Litter | undefined }>,
@@ -30,7 +30,7 @@ export const litterAt = (
   };
 };
 
-/** Never rejects: what cannot be looked at, or may not be removed, stays. */
+/** Never rejects: a path that cannot be read or removed stays. */
 export const removeLitter = async (
   { runsDir, storeId }: { readonly runsDir: string; readonly storeId: string },
   { worker_id, incarnation }: RunId,
@@ -45,7 +45,7 @@ export const removeLitter = async (
     const taken = others.flatMap((run) => readRunFile(runDirectory(runsDir, run))?.litter?.paths ?? []);
     for (const path of left) if (!taken.includes(path)) removeEmpty(path);
   } catch {
-    // Out of descriptors.
+    // No descriptors left.
   }
 };
 
@@ -56,6 +56,6 @@ const removeEmpty = (path: string): void => {
   try {
     rmdirSync(path);
   } catch {
-    // There is something in it, or it is gone.
+    // Not empty, or gone.
   }
 };

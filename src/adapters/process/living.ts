@@ -1,11 +1,14 @@
-/** Which runs of a store have living processes, as the markers in the process table say, whoever remembers them. */
+/**
+ * Finds the runs with living processes from the markers in the process table, even runs that no record
+ * mentions.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { LivingRun, RunId } from "../spawner.ts";
 import { listPids } from "./identity.ts";
 import { eachEnvironment, markerIn } from "./marker.ts";
 
-/** A run of another store is nobody here. */
+/** The run of a marker; undefined if it belongs to another store. */
 export const runOf = (marker: string, storeId: string): RunId | undefined => {
   const run = runIn(marker);
   return run?.store === storeId ? { worker_id: run.worker_id, incarnation: run.incarnation } : undefined;
@@ -37,7 +40,7 @@ export const livingUnder = async (runsDir: string): Promise<readonly LivingRun[]
 const livingBy = async (of: (marker: string) => RunId | undefined): Promise<readonly LivingRun[]> => {
   const found = new Map<string, LivingRun & { readonly pids: number[] }>();
   await eachEnvironment(listPids(), (pid, block) => {
-    // It is empty for a zombie.
+    // The block of a zombie is empty.
     const marker = typeof block === "string" ? undefined : markerIn(block);
     const run = marker === undefined ? undefined : of(marker);
     if (marker === undefined || run === undefined) return;

@@ -1,11 +1,14 @@
-/** Facts of the machine: time since boot and free memory, from /proc. Undefined where there is none. */
+/**
+ * Facts about the machine, from /proc: time since boot and free memory. Undefined if the system does not
+ * provide them.
+ */
 import { readFileSync, statfsSync } from "node:fs";
 import { MEMORY_READ_MS } from "../../base/limits.ts";
 
 export interface Machine {
-  /** Milliseconds since boot, sleep included. */
+  /** Milliseconds since boot, including sleep. */
   uptimeMs(): number | undefined;
-  /** Bytes that new processes may take without swapping: MemAvailable, which knows no limit of a container. */
+  /** Bytes that new processes can use without swapping: MemAvailable, which ignores container limits. */
   memAvailableBytes(): number | undefined;
 }
 
@@ -29,7 +32,7 @@ const read = (path: string): string => {
   }
 };
 
-/** Bytes that this user may still write on the disk of a directory; undefined where it cannot be asked. */
+/** Bytes that this user may still write on the disk of a directory; undefined if the system does not say. */
 export const diskFreeBytes = (dir: string): number | undefined => {
   try {
     const { bavail, bsize } = statfsSync(dir);
@@ -41,7 +44,10 @@ export const diskFreeBytes = (dir: string): number | undefined => {
 
 let readAt = Number.NEGATIVE_INFINITY;
 let available: number | undefined;
-/** A thousand spawns at once read it once: what they start takes longer than that to take memory. */
+/**
+ * Cached for MEMORY_READ_MS, so that a thousand spawns at once read it once: what they start needs longer
+ * than that to use memory.
+ */
 const memAvailable = (): number | undefined => {
   const now = performance.now();
   if (now - readAt >= MEMORY_READ_MS) {

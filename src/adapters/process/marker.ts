@@ -1,4 +1,7 @@
-/** The marker that each process of a run carries in its environment, and how the environments of other processes are read. */
+/**
+ * The marker in the environment of each process of a run, and how to read the environments of other
+ * processes.
+ */
 import { readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXEC_LOOKS_MAX, EXEC_WAIT_MS } from "../../base/limits.ts";
@@ -20,15 +23,16 @@ export const markerIn = (block: Buffer): string | undefined => {
   return block.toString("latin1", at + assignment.length, end === -1 ? block.length : end);
 };
 
-/** As large as an environment that we make may be; a larger one is read as far as this. */
+/** The size of the largest environment that we make; of a larger one only this part is read. */
 const shared = Buffer.allocUnsafeSlow(1024 * 1024);
 
-/** In the middle of an exec the marker of a process shows in a moment. */
+/** The process is executing a program, and its marker will appear in a moment. */
 export const IN_EXEC = "in exec";
 
 /**
- * The environment block of a process, valid until the next call; an errno where there is nothing for us to read, and IN_EXEC.
- * The kernel shows a process without arguments and variables from the moment its old memory is gone until its new program is laid out.
+ * The environment block of a process, valid until the next call; an errno if there is nothing that we may
+ * read; or IN_EXEC. During an exec the kernel shows a process without arguments and variables, from the
+ * release of its old memory until the new program is laid out.
  */
 export const readEnvironment = (pid: number): Buffer | string => {
   const path = `/proc/${pid}/environ`;
@@ -38,7 +42,7 @@ export const readEnvironment = (pid: number): Buffer | string => {
   return argv.length === 0 ? IN_EXEC : readProc(path, shared);
 };
 
-/** The dead and the kernel's own have none. */
+/** False for dead processes and kernel threads. */
 const hasProgram = (pid: number): boolean => {
   try {
     return readlinkSync(`/proc/${pid}/exe`) !== "";
@@ -47,7 +51,10 @@ const hasProgram = (pid: number): boolean => {
   }
 };
 
-/** Visits each process with its environment block: those in the middle of an exec when that is over, or after EXEC_LOOKS_MAX looks. */
+/**
+ * Visits each process with its environment block. Processes in an exec are visited after it, or after
+ * EXEC_LOOKS_MAX tries.
+ */
 export const eachEnvironment = async (
   pids: readonly number[],
   visit: (pid: number, block: Buffer | string) => void,

@@ -1,7 +1,8 @@
 /**
- * Finds a recorded incarnation again after a restart of the daemon: the log says who it was, the process table whether it
- * lives (architecture §5, Boot). If the last daemon died before it recorded the processes, the run directory names them,
- * and the process table must agree. The claim decides between this and a launcher that has not run yet.
+ * Finds a recorded incarnation again after a restart of the daemon. The log names its processes, and the
+ * process table tells whether they live (architecture §5, Boot). If the last daemon died before it recorded
+ * them, the run directory names them and the process table must agree. The claim decides between this daemon
+ * and a launcher that has not run yet.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXEC_POLL_MS, START_TIMEOUT_MS } from "../../base/limits.ts";
@@ -26,7 +27,7 @@ import {
 import { isEofAsked, stdinBytes } from "./stdin.ts";
 import { agentBelow, isOfRun } from "./vouching.ts";
 
-/** Without a readable run.json (power loss) the boot is not known: its pids are nobody's here. */
+/** Without a readable run.json (power loss) the boot is unknown, so its pids mean nothing here. */
 const UNKNOWN_PLACE: BootNamespace = { boot_id: "", pid_ns: "" };
 
 export const observe = async (
@@ -44,14 +45,14 @@ export const observe = async (
       ? await vouched(await namedIn(dir, file ?? UNKNOWN_PLACE), marker, tell)
       : recorded;
   const lives = isAlive(launcher) || isAlive(agent);
-  // After the look at the processes: an exit written since then is seen.
+  // Read after the processes, so that an exit written in between is seen.
   const hasExit = readExitStatus(dir) !== undefined;
   const cgroup = file?.cgroup !== undefined && host.cgroups.isOf(id, file.cgroup) ? file.cgroup : undefined;
   const keeps_orphans = isSubReaper(launcher);
-  // A cgroup tells of everybody without its launcher.
+  // With a cgroup the sweep finds every process without the launcher.
   if (keeps_orphans && cgroup === undefined) noteTakeOver(dir);
   const stdin = file?.stdin ?? "empty";
-  // A run of an older version has not noted it: all that is there counts as there from the start.
+  // An older version did not note the length: everything in the file counts as written before the launch.
   const stdin_start = file?.stdin_bytes ?? stdinBytes(dir);
   const run = new ProcessRun(host, {
     ...id,
@@ -75,7 +76,7 @@ export const observe = async (
   return { kind: "running", run };
 };
 
-/** A process that the log names was started, whatever has become of its directory. */
+/** Whether a run was started. A living process from the log proves it, even without a run directory. */
 const wasStarted = (dir: string, recorded: RecordedProcesses | undefined): boolean => {
   if (recorded !== undefined && (isAlive(recorded.agent) || isAlive(recorded.launcher))) return true;
   return hasRunDirectory(dir) && !claim(dir) && !isClaimedByReconcile(dir);
@@ -83,7 +84,10 @@ const wasStarted = (dir: string, recorded: RecordedProcesses | undefined): boole
 
 const nobody = (place: BootNamespace): ProcessIdentity => identityOf(NO_PROCESS, "", place);
 
-/** A launcher that has just claimed its run tells both pids within milliseconds; a dead one never will. */
+/**
+ * Waits for both pids: a launcher that has just claimed its run writes them within milliseconds, a dead one
+ * never.
+ */
 const namedIn = async (dir: string, place: BootNamespace): Promise<RecordedProcesses> => {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
@@ -95,14 +99,17 @@ const namedIn = async (dir: string, place: BootNamespace): Promise<RecordedProce
   }
 };
 
-/** A living process that is not of the run is nobody; then the agent is what the launcher has made. */
+/**
+ * Drops a living process that does not belong to the run. The agent is then the process that the launcher
+ * made.
+ */
 const vouched = async (
   named: RecordedProcesses,
   marker: string,
   tell: (finding: RunFinding) => void,
 ): Promise<RecordedProcesses> => {
   const refused = (file: string, { pid }: ProcessIdentity): void =>
-    tell({ file, what: "forged", detail: `it names pid ${pid}, which is not of this run` });
+    tell({ file, what: "forged", detail: `it names pid ${pid}, which does not belong to this run` });
   let { launcher, agent } = named;
   if (isAlive(launcher) && !(await isOfRun(launcher, nobody(launcher), marker))) {
     refused("claimed", launcher);

@@ -1,6 +1,7 @@
 /**
- * Finds the run that a process belongs to, by all that the process table shows of it and of its ancestors (decision 0033). Facts that the kernel keeps come
- * before facts that a process can change: a descendant of an agent cannot deny it, and anybody may set or remove a marker.
+ * Finds the run of a process from what the process table shows of it and its ancestors (decision 0033). Facts
+ * that the kernel keeps come before facts that a process can change: a descendant of an agent cannot hide its
+ * descent, but any process can set or remove a marker.
  */
 
 import { readlinkSync } from "node:fs";
@@ -12,18 +13,21 @@ import { readProc, readStat } from "./identity.ts";
 import { runOf } from "./living.ts";
 import { markerIn, readEnvironment } from "./marker.ts";
 
-/** The facts that are known of a run that lives: by its records and by the snapshots of its descendants. */
+/** What is known about a living run, from its records and the snapshots of its descendants. */
 export interface KnownRun extends RunId {
-  /** Its launcher, its agent, or one of their descendants. */
+  /** Whether the process is its launcher, its agent, or one of their descendants. */
   owns(pid: number, start_time: string): boolean;
-  /** The group, and the session, that its launcher has begun. */
+  /** Whether its launcher began this process group or session. */
   leads(group: number): boolean;
   readonly cgroup: string | undefined;
 }
 
 const OUTSIDE: ProcessOrigin = { type: "outside" };
 
-/** `lineage`: the process, then its ancestors. If one kind of evidence names two runs, the nearest process decides; of markers the farthest, which could be changed the least. */
+/**
+ * `lineage`: the process, then its ancestors. If one kind of evidence names two runs, the nearest process
+ * decides. For markers the farthest one decides, because it was the hardest to change.
+ */
 export const originIn = (
   lineage: readonly RelatedProcess[],
   runs: readonly KnownRun[],
@@ -54,7 +58,9 @@ export const originIn = (
 };
 
 /**
- * The daemon's own children belong to a run, or are programs that it runs itself: git, and what git is told to run. An agent may have told it, so that none of them is the user. They set markers and open spools as they like: those count only for a run that is starting.
+ * Children of the daemon belong to a run, or are programs that the daemon runs itself: git, and programs that
+ * git runs. An agent may have caused these, so they never count as the user. They can set markers and open
+ * spools as they like, so that evidence counts only for a run that is starting.
  */
 export const originBelowDaemon = (
   lineage: readonly RelatedProcess[],
@@ -80,8 +86,8 @@ const runIn = (runsDir: string, dir: string): RunId | undefined => {
 };
 
 /**
- * The process and its ancestors as /proc shows them now, up to `until` (the daemon, from which nobody inherits anything) and init. Undefined
- * where the process is gone, or began after `before_s`, seconds since the machine's start: then another one has its pid.
+ * The process and its ancestors as /proc shows them now, up to `until` (the daemon) or init. Undefined if the
+ * process is gone, or if it began later than `before_s` (seconds since boot): then its pid was reused.
  */
 export const lineageOf = (
   pid: number,
@@ -107,8 +113,8 @@ export const lineageOf = (
 };
 
 /**
- * Seconds in the clock in which /proc/PID/stat tells the start of a process. In a container that has an uptime of its own (LXCFS) that is another clock than
- * /proc/uptime: this process's own start shows by how much.
+ * Seconds on the clock of /proc/PID/stat. In a container with its own uptime (LXCFS) it differs from
+ * /proc/uptime; the start of this process shows by how much.
  */
 export const statClock = (): (() => number) => {
   const own = readStat(process.pid);
@@ -117,7 +123,7 @@ export const statClock = (): (() => number) => {
   return () => uptime() + (Math.abs(offset_s) > STAT_CLOCK_SLACK_S ? offset_s : 0);
 };
 
-/** USER_HZ, in which /proc/PID/stat counts: 100 on every machine that Node runs on. */
+/** USER_HZ, the unit of /proc/PID/stat: 100 on every machine that Node supports. */
 const TICKS_A_SECOND = 100;
 
 const isDead = (state: string): boolean => state === "Z" || state === "X";
@@ -138,7 +144,7 @@ const spoolOf = (pid: number, fd: number, name: string): string | undefined => {
     const path = readlinkSync(`/proc/${pid}/fd/${fd}`);
     return basename(path) === name ? dirname(path) : undefined;
   } catch {
-    // Closed, gone, or not ours to see.
+    // Closed, gone, or not permitted.
     return undefined;
   }
 };

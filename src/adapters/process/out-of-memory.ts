@@ -1,22 +1,22 @@
 /**
- * Whether a SIGKILL that we did not send was the kernel's, for want of memory. The exit status cannot say; these can: the
- * run's own cgroup counts its kills, the kernel's log names the process, and /proc/vmstat counts all kills of the machine.
- * It stays inferred.
+ * Tells whether the kernel sent a SIGKILL that is not ours, for lack of memory. The exit status cannot tell,
+ * but these can: the kill count of the run's cgroup, the kernel's log, and the machine's kill count in
+ * /proc/vmstat. The result is still inferred.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { KERNEL_LOG_MAX_RECORDS } from "../../base/limits.ts";
 import { readProc } from "./identity.ts";
 
 export interface MemoryEvidence {
-  /** Kills that the run's own cgroup has counted; undefined where it has none. */
+  /** Kills counted by the run's own cgroup; undefined without a cgroup. */
   readonly of_run?: number | undefined;
-  /** Kills of the whole machine since somebody last looked; undefined where it does not count them. */
+  /** Kills on the whole machine since the last check; undefined if it does not count them. */
   readonly of_machine: number | undefined;
-  /** Whom the kernel's log says that it killed for memory; undefined where it may not be read. */
+  /** The pids that the kernel's log reports as killed for memory; undefined if the log may not be read. */
   readonly logged: () => ReadonlySet<number> | undefined;
 }
 
-/** `pids`: the run's own processes. The log is read only where a kill is to be found in it. */
+/** `pids`: the run's own processes. The log is read only if the machine counted a kill. */
 export const wasOutOfMemory = (
   { of_run, of_machine, logged }: MemoryEvidence,
   pids: Iterable<number>,
@@ -33,7 +33,7 @@ export const oomKillsOf = (text: string): number | undefined => {
   return count === undefined ? undefined : Number(count);
 };
 
-/** "Out of memory: Killed process 123 (name)", and the same of a cgroup. */
+/** Matches "Out of memory: Killed process 123 (name)", and the same message about a cgroup. */
 export const killedByKernel = (record: string): number | undefined => {
   const pid = /out of memory: Killed process (\d+) /i.exec(record)?.[1];
   return pid === undefined ? undefined : Number(pid);
@@ -50,7 +50,7 @@ const kernelLog = (): ReadonlySet<number> | undefined => {
       if (pid !== undefined) named.add(pid);
     }
   } catch (cause) {
-    // EAGAIN is its end.
+    // EAGAIN is the end of the log.
     if ((cause as NodeJS.ErrnoException).code !== "EAGAIN") return undefined;
   } finally {
     if (fd !== undefined) closeSync(fd);
@@ -68,11 +68,11 @@ const killsNow = (): number | undefined => {
   }
 };
 
-/** The machine's count, looked at on a period: a kill of long ago is not this run's. */
+/** Reads the machine's count periodically, so that an old kill is not attributed to this run. */
 export class MemoryWatch {
   private readonly read: () => number | undefined;
   private readonly log: () => ReadonlySet<number> | undefined;
-  /** As it was one look before the last one: a kill and the news of it may lie on both sides of a look. */
+  /** The count before the last read: a kill may come before a read, and the exit that it caused after it. */
   private before: number | undefined;
   private last: number | undefined;
 

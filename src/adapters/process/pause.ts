@@ -1,6 +1,7 @@
 /**
- * A run that stands still: STOP by pid to the agent, the other members of its group and all that descends from it. Never to
- * the launcher, which has an exit to write, nor to the pump of an open stdin, which ends with it (architecture §5, Bounds).
+ * Pauses a run: STOP by pid to the agent, the other members of its group and all its descendants. The
+ * launcher is never stopped, because it must write an exit, nor is the pump of an open stdin (architecture
+ * §5, Bounds).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "../../base/crash-point.ts";
@@ -11,8 +12,8 @@ import type { Kinship } from "./process-table.ts";
 import { membersOf, type StopTargets } from "./stop.ts";
 
 /**
- * Parents first, so that none sees its child stop; again for what was forked meanwhile, until all stand still. Returns who
- * does.
+ * Stops parents first, so that none sees its child stop, and repeats for processes that were forked
+ * meanwhile. Returns the pids that are stopped.
  */
 export const stopMembers = async (
   run: StopTargets,
@@ -20,7 +21,7 @@ export const stopMembers = async (
   look: () => Promise<Kinship>,
 ): Promise<readonly number[]> => {
   const told = new Set<number>();
-  // At once, and before anybody has looked who else there is, which takes long on a busy machine: it is what spends.
+  // The agent stops before the process table is read, because that takes long on a busy machine.
   if (signalProcess(run.agent, "SIGSTOP")) told.add(run.agent.pid);
   for (let pass = 1; ; pass += 1) {
     const kinship = await look();
@@ -38,15 +39,16 @@ export const stopMembers = async (
         crashPoint("pause-mid-signal");
       }
     }
-    // The busier the machine, the longer until who was signalled has come to it.
+    // On a busy machine a signalled process takes longer to stop.
     if (!isQuiet && pass < PAUSE_PASSES_MAX) await sleep(pass);
     else return [...members.keys()].filter((pid) => told.has(pid));
   }
 };
 
 /**
- * The state of one that was told to stop and cannot yet. After a vfork it waits for its child's exec, before which that was stopped:
- * the child goes on up to there, and is stopped in the next pass. A process that waits for a disk stops when that has answered.
+ * Continues the stopped children of a process that was told to stop but cannot. After a vfork it waits for
+ * its child's exec, and the child was stopped before that: the child runs up to its exec and is stopped in
+ * the next pass. A process that waits for a disk stops when the disk answers.
  */
 const wakeBorn = ({ children }: Kinship, parent: number): boolean => {
   const stopped = (children.get(parent) ?? []).filter(({ state }) => state === "T");
@@ -54,7 +56,7 @@ const wakeBorn = ({ children }: Kinship, parent: number): boolean => {
   return stopped.length > 0;
 };
 
-/** Children first. Returns who was told. */
+/** Continues children first. Returns the pids signalled. */
 export const continueMembers = (run: StopTargets, kinship: Kinship): readonly number[] =>
   [...membersOf(run, kinship)]
     .reverse()

@@ -1,7 +1,7 @@
 /**
- * One slow timer for all runs, under the file events: it serves what has no event (an adopted agent whose launcher is
- * not our child, a directory that could not be watched, an event that the kernel dropped) and the period of the
- * snapshots. It costs the same however many runs are quiet.
+ * One slow timer for all runs, besides the file events. It finds changes without an event (an adopted agent
+ * whose launcher is not our child, a directory that could not be watched, an event that the kernel dropped)
+ * and sets the period of snapshots. Its cost does not grow with the number of quiet runs.
  */
 import {
   LAUNCHER_LOOK_MS,
@@ -18,11 +18,11 @@ import type { Litter } from "./litter.ts";
 import type { KinshipRecorder } from "./snapshots.ts";
 
 export interface PolledRun extends KinshipRecorder {
-  /** Looked at on every tick, not in turn. */
+  /** Polled on every tick instead of in turn. */
   isUrgent(): boolean;
-  /** Asked now and then, with one call to the kernel: whether the launcher that would tell of the end is there. */
+  /** Checks, with one system call, whether the launcher that would report the end still exists. */
   lookForLauncher(): void;
-  /** No file event tells of its output. */
+  /** No file events tell about its output. */
   isPolled(): boolean;
   look(): void;
   dispose(): void;
@@ -31,13 +31,13 @@ export interface PolledRun extends KinshipRecorder {
 
 const LAUNCHER_LOOK_TICKS = LAUNCHER_LOOK_MS / RUN_POLL_MS;
 
-/** A scan reads every process of the machine: the more there are, the rarer. */
+/** A scan reads every process of the machine, so it is rarer on a machine with more processes. */
 export const snapshotPeriod = (processes: number): number =>
   Math.min(SNAPSHOT_PERIOD_MAX_MS, Math.max(SNAPSHOT_PERIOD_MS, (processes / SNAPSHOT_READS_PER_S) * 1_000));
 
 export class Poller {
   readonly runs = new Set<PolledRun>();
-  /** Resolves to how many processes there are. */
+  /** Resolves to the number of processes. */
   private readonly snapshot: () => Promise<number>;
   private readonly onDefect: (cause: unknown) => void;
   private timer: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export class Poller {
     this.onDefect = onDefect;
   }
 
-  /** While a run is followed the timer keeps this process alive, as a child process would. */
+  /** While a run is polled, the timer keeps this process alive, as a child process would. */
   add(run: PolledRun): void {
     this.runs.add(run);
     if (this.timer !== undefined) return;
@@ -79,7 +79,7 @@ export class Poller {
     if (now >= this.snapshotAt) void this.takeSnapshot();
   }
 
-  /** An event loop that is late reads the file events late, and the kernel keeps only so many. */
+  /** A late event loop reads its file events late, and the kernel queues only a limited number. */
   private looks(now: number): number {
     if (now - this.tickedAt > RUN_POLL_MS + RUN_POLL_LATE_MS) this.unsure = this.runs.size;
     this.tickedAt = now;
@@ -99,7 +99,10 @@ export class Poller {
     this.snapshotAt = performance.now() + snapshotPeriod(processes);
   }
 
-  /** One that cannot be looked at keeps no other from it. The system's own errors pass, and it is looked at again; all else is a defect. */
+  /**
+   * An error in one run must not stop the others. System errors pass and the run is polled again; any other
+   * error is a defect.
+   */
   private contain(look: () => unknown): void {
     try {
       look();

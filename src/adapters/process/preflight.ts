@@ -1,6 +1,6 @@
 /**
- * Failures that can be known before a process is made, as typed errors that name the next step (promises R19). The
- * launcher's exec can still fail afterwards; `execError` names that by looking again.
+ * Finds failures before a process is started, as typed errors that name the next step (promises R19). The
+ * launcher's exec can still fail later; `execError` then repeats these checks to name the cause.
  */
 import { isAbsolute } from "node:path";
 import { ARG_MAX_BYTES, ARGV_MAX_BYTES, SHEBANG_MAX_BYTES } from "../../base/limits.ts";
@@ -14,7 +14,7 @@ type Request = Pick<LaunchRequest, "argv" | "cwd" | "env">;
 const checkSize = ({ argv, env }: Request): void => {
   let total = 0;
   const count = (bytes: number, what: string): void => {
-    // The kernel counts the NUL that ends a string, and a pointer to it.
+    // The kernel counts the NUL at the end of a string, and a pointer to it.
     if (bytes + 1 > ARG_MAX_BYTES) {
       throw new HoldfastError(
         "ARGUMENTS_TOO_LONG",
@@ -43,7 +43,7 @@ const checkSize = ({ argv, env }: Request): void => {
 
 const head = Buffer.allocUnsafe(SHEBANG_MAX_BYTES);
 
-/** Empty where it cannot be read: exec will then say what is wrong. */
+/** Empty if the file cannot be read: exec will then report the error. */
 const headOf = (path: string): string => {
   try {
     return readHead(path, head).toString("latin1");
@@ -64,14 +64,14 @@ const checkInterpreter = (program: string): void => {
   );
 };
 
-/** Throws the one HoldfastError that says why this request cannot be launched. */
+/** Throws a HoldfastError that says why this request cannot be launched. */
 export const preflight = (request: Request): void => {
   checkSize(request);
   checkCwd(request.cwd);
   checkInterpreter(findProgram(request));
 };
 
-/** Why the launcher's exec failed: what preflight sees now, else the shell's own word for it. */
+/** Why the launcher's exec failed: what preflight finds now, else the shell's own message. */
 export const execError = (request: Request, shellSaid: string): HoldfastError => {
   try {
     preflight(request);
@@ -82,7 +82,7 @@ export const execError = (request: Request, shellSaid: string): HoldfastError =>
   if (/argument list too long/i.test(reason)) {
     return new HoldfastError(
       "ARGUMENTS_TOO_LONG",
-      "Arguments and environment are more than this system takes.",
+      "Arguments and environment are more than this system accepts.",
     );
   }
   return new HoldfastError("EXEC_FAILED", `${request.argv[0]} could not be executed: ${reason.trim()}.`);

@@ -1,7 +1,7 @@
 /**
- * The process table, read in slices, and who descends from whom. A tool that an agent started with a new session and
- * an empty environment is found only through its parent, so descendants are recorded while the parent still lives
- * (architecture §5, Stop ladder).
+ * Reads the process table in slices and finds descendants. A tool that an agent started in a new session with
+ * an empty environment can be found only through its parent, so descendants are recorded while the parent
+ * lives (architecture §5, Stop ladder).
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SCAN_SLICE_MS } from "../../base/limits.ts";
@@ -9,10 +9,10 @@ import { isDeadState, listPids, type ProcessStat, readStat } from "./identity.ts
 
 export type ProcessTable = ReadonlyMap<number, ProcessStat>;
 
-/** pid → start time: processes that can be recognised again. */
+/** pid → start time, so that a process can be recognised again. */
 export type KnownProcesses = ReadonlyMap<number, string>;
 
-/** Visit each, and let other work run every SCAN_SLICE_MS. */
+/** Visits each item, and yields to other work every SCAN_SLICE_MS. */
 export const inSlices = async <T>(items: Iterable<T>, visit: (item: T) => void): Promise<void> => {
   let since = performance.now();
   for (const item of items) {
@@ -32,7 +32,7 @@ export const readTable = async (): Promise<ProcessTable> => {
   return table;
 };
 
-/** Children by parent, and members by session: made once for all runs of a table. */
+/** Children by parent, and members by session, built once for all runs of a table. */
 export interface Kinship {
   readonly table: ProcessTable;
   readonly children: ReadonlyMap<number, readonly ProcessStat[]>;
@@ -46,15 +46,16 @@ export const kinshipOf = (table: ProcessTable): Kinship => ({
 });
 
 /**
- * An agent may have started the daemon that looks here, after a crash of the one before: neither it nor what it launches belongs to that
- * agent. Nobody else is left out: what a process says of itself, anybody can say.
+ * An agent may have started this daemon after a crash of the last one, but this daemon and what it launches
+ * do not belong to that agent. No other process is excluded, because a process can claim anything about
+ * itself.
  */
 const isThisDaemon = ({ pid }: ProcessStat): boolean => pid === process.pid;
 
 /**
- * The living ones of `known` and all that descends from them, or shares the session that `leader` began, up to this daemon.
- * A process that the table shows with another start time leads to nothing, and a session is trusted only as long as a
- * known process is in it: its number cannot be given away before.
+ * The living processes of `known`, all their descendants, and the session that `leader` began, except this
+ * daemon. A process with another start time is ignored. A session counts only while a known process is in it,
+ * because its number cannot be reused before.
  */
 export const descendantsOf = (
   { table, children, sessions }: Kinship,
@@ -80,7 +81,9 @@ export const descendantsOf = (
   return found;
 };
 
-/** Current members of a process group; nobody unless a known process vouches that the group is still this one. */
+/**
+ * Current members of a process group; empty unless a known process proves that the group id was not recycled.
+ */
 export const groupMembers = (table: ProcessTable, pgid: number, known: KnownProcesses): ProcessStat[] => {
   const members = [...table.values()].filter((stat) => stat.pgrp === pgid);
   const isOurs = members.some(({ pid, start_time }) => known.get(pid) === start_time);

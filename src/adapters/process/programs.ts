@@ -1,9 +1,12 @@
-/** The path of a program and the directory of a run: looked at by the daemon before each start, and by the client before it asks for one. */
+/**
+ * Checks the program and the working directory of a run: the daemon before each start, and the client before
+ * its request.
+ */
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 
-/** Directories in which programs are looked for without a PATH; a child whose client sent none is given this one. */
+/** The directories that are searched without a PATH. A child whose client sent no PATH gets this one. */
 export const PATH_DEFAULT = "/usr/local/bin:/usr/bin:/bin";
 
 export interface ProgramRequest {
@@ -21,7 +24,7 @@ export const checkCwd = (cwd: string): void => {
   } catch (cause) {
     if (cause instanceof HoldfastError) throw cause;
     if (errno(cause) === "EACCES")
-      throw new HoldfastError("PERMISSION_DENIED", `The directory ${cwd} may not be entered.`, { cause });
+      throw new HoldfastError("PERMISSION_DENIED", `The directory ${cwd} is not accessible.`, { cause });
     throw new HoldfastError("CWD_NOT_FOUND", `The directory ${cwd} does not exist.`, { cause });
   }
 };
@@ -38,7 +41,7 @@ export const look = (path: string): ProgramStatus => {
   }
 };
 
-/** The file that exec will run: as a shell finds it, on the child's own PATH. */
+/** The file that exec will run, searched on the child's PATH as a shell does. */
 export const findProgram = ({ argv, cwd, env }: ProgramRequest): string => {
   const program = argv[0];
   if (program === undefined || program === "")

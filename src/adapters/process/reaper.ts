@@ -1,7 +1,9 @@
 /**
- * Parents written in perl that keep what a program leaves: as a sub-reaper each is the parent of every process below it whose own parents have
- * ended, whatever it did to hide (docs/decisions/0032). One stays in the place of a launcher whose agent has left processes; one starts the git
- * that the daemon runs. perl-base is there on every Debian; nothing of this is done without perl, or on another processor.
+ * Perl parents that keep track of the processes that a program leaves. Each is a sub-reaper: it becomes the
+ * parent of every process below it whose own parent has ended, however the process tries to hide
+ * (docs/decisions/0032). One takes the place of a launcher whose agent has left processes, and one runs the
+ * daemon's git commands. Every Debian has perl-base; without perl, or on an unknown processor, this is
+ * skipped.
  */
 import { accessSync, constants } from "node:fs";
 import { LAUNCHER_LINGER_MS } from "../../base/limits.ts";
@@ -9,10 +11,13 @@ import { PR_SET_CHILD_SUBREAPER, type SystemCallNumbers, theCalls } from "./syst
 
 const PERL = "/usr/bin/perl";
 
-/** Variables that the agent's environment has for perl would load something into this one: it is kept under these names until perl has begun. */
+/**
+ * Perl variables of the agent's environment would load code into this perl, so they have this prefix until
+ * perl has begun.
+ */
 const SET_ASIDE = "HOLDFAST_AGENT_";
 
-/** Gives the program back what `setAside` has taken. */
+/** Restores the variables that `setAside` renamed. */
 const GIVE_BACK = [
   "delete $ENV{PERL_BADLANG};",
   `/^${SET_ASIDE}(PERL.*)/s and $ENV{$1} = delete $ENV{$_} for keys %ENV;`,
@@ -21,8 +26,9 @@ const GIVE_BACK = [
 const asReaper = (prctl: number): string => `syscall(${prctl}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0);`;
 
 /**
- * The launcher's end where the agent has left processes: it writes the exit, and stays their parent until the sweep has ended them.
- * $ARGV[0] is the exit file. It stays for the sweep even if nobody is left when $ARGV[1] is set.
+ * The end of a launcher whose agent has left processes: it writes the exit and stays their parent until the
+ * sweep has ended them. $ARGV[0] is the exit file. If $ARGV[1] is set, it waits for the sweep even without
+ * children.
  */
 export const LINGER = [
   '$SIG{$_} = "IGNORE" for qw(HUP INT QUIT TERM USR1 USR2);',
@@ -36,8 +42,8 @@ const END_ALL = "SIGUSR1";
 const NOT_FOUND = 127;
 
 /**
- * The parent of a program that nobody supervises: what the program leaves stays below it until it is ended here, and only then is this one
- * over, as the program was. TERM is passed on; END_ALL ends all that is below it.
+ * The parent of a program without a supervisor. It ends every process that the program leaves, and then exits
+ * as the program did. It passes TERM on; END_ALL ends all processes below it.
  */
 const keeping = (prctl: number): string =>
   [
@@ -78,7 +84,7 @@ const look = (): Reaper | null => {
   }
 };
 
-/** Undefined where there is none. */
+/** Undefined if this machine cannot have one. */
 export const theReaper = (): Reaper | undefined => {
   if (found === undefined) found = look();
   return found ?? undefined;
@@ -92,7 +98,7 @@ export interface ReaperCommand {
   readonly env: ProcessEnvironment;
 }
 
-/** Without what perl would load, and without its complaint on stderr of a locale that is not installed. */
+/** Renames variables that would load code into perl, and silences perl's warning about an unknown locale. */
 const setAside = (env: ProcessEnvironment): ProcessEnvironment => ({
   ...Object.fromEntries(
     Object.entries(env).map(([name, value]) => [
@@ -104,13 +110,13 @@ const setAside = (env: ProcessEnvironment): ProcessEnvironment => ({
 });
 
 export interface KeptCommand extends ReaperCommand {
-  /** To its group: ends it with all that is below it. */
+  /** Sent to its group, this signal ends it and everything below it. */
   readonly last: NodeJS.Signals;
-  /** It exits so where there is no such program. */
+  /** Its exit code if the program does not exist; undefined without a keeper. */
   readonly not_found: number | undefined;
 }
 
-/** `program args` below a keeper; where there is none, alone. */
+/** The command for `program args` below a keeper, or alone if there is no perl. */
 export const kept = (program: string, args: readonly string[], env: ProcessEnvironment): KeptCommand => {
   const reaper = theReaper();
   return reaper === undefined

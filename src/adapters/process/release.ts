@@ -1,9 +1,11 @@
 /**
- * Gives the disk under ingested output back while its run goes on: a hole is punched, and every offset stays (architecture §5,
- * Bounds). Node cannot do that, so the program `fallocate` of util-linux does: one at a time, whoever asks. A machine without
- * it, or a file system without holes, keeps what it has; the operator is told once.
+ * Frees the disk space of ingested output while its run continues: a hole is punched, and every offset stays
+ * (architecture §5, Bounds). Node cannot do that, so the program `fallocate` of util-linux does it, one call
+ * at a time. A machine without it, or a file system without holes, keeps the space; the operator is told
+ * once.
  *
- * A release is noted beside the spool first: who reads a spool raw afterwards can tell a hole from what was written.
+ * A release is noted beside the spool first, so that a later reader of the raw spool can tell a hole from
+ * output.
  */
 import { execFile } from "node:child_process";
 import { closeSync, constants, rmSync, writeSync } from "node:fs";
@@ -12,16 +14,16 @@ import { openRegular, readRegular, statRegular } from "../../base/files/regular-
 import { RELEASE_MAX_MS, RELEASES_WAITING_MAX } from "../../base/limits.ts";
 import { FILE_MODE } from "./run-directory.ts";
 
-/** `uncertain`: it ended in the middle, and a part of the hole may be there. */
+/** `uncertain`: it ended midway, and a part of the hole may exist. */
 type PunchResult = "released" | "unsupported" | "refused" | "uncertain";
 
-/** As fallocate, its C library, or a smaller fallocate says it. */
+/** Messages of fallocate, its C library, and smaller implementations. */
 const UNSUPPORTED = /not supported|unrecognized|invalid option|unknown option|usage:/i;
 
-/** Errors that the kernel may give with a part of the hole made. */
+/** Errors that the kernel may report after it made a part of the hole. */
 const MIDWAY = /input\/output error|interrupted/i;
 
-/** By our own descriptor: under the spool's name the agent may have put a link to a file that is not its own. */
+/** Through our own descriptor, because the agent may have replaced the spool by a link to another file. */
 const punch = (path: string, from: number, length: number): Promise<PunchResult> => {
   const fd = openRegular(path, constants.O_RDWR);
   return punchOpen(fd, from, length).finally(() => closeSync(fd));
@@ -48,7 +50,10 @@ const punchOpen = (fd: number, from: number, length: number): Promise<PunchResul
 
 const noteOf = (spool: string): string => `${spool}.released`;
 
-/** In place and always as long: on a full disk it needs no space, and no reader finds half a number. */
+/**
+ * Overwrites the note in place with a fixed length: a full disk needs no space for it, and no reader finds
+ * half a number.
+ */
 const note = (spool: string, below: number): void => {
   const fd = openRegular(noteOf(spool), constants.O_RDWR | constants.O_CREAT, FILE_MODE);
   try {
@@ -58,13 +63,16 @@ const note = (spool: string, below: number): void => {
   }
 };
 
-/** No hole was made after `from`; where there is none at all, no note is left of one. */
+/** No hole was made after `from`. The note is removed if there is no hole at all. */
 const takeBack = (spool: string, from: number): void => {
   if (from === 0) rmSync(noteOf(spool), { force: true });
   else note(spool, from);
 };
 
-/** Below this a spool holds nothing any more. Asked after a read, it tells whether what was read can be believed. */
+/**
+ * The offset below which a spool has no output any more. Call it after a read to learn whether the bytes are
+ * real.
+ */
 export const releasedBelow = (spool: string): number => {
   try {
     return Number(readRegular(noteOf(spool))?.toString("latin1")) || 0;
@@ -83,7 +91,7 @@ export class Releaser {
     this.report = report;
   }
 
-  /** True: `from` to `below` is released. False changes nothing: it may be asked for again. */
+  /** True if `from` to `below` was released. False changes nothing, and the caller may try again. */
   release(spool: string, from: number, below: number): Promise<boolean> {
     if (this.isOff || this.waiting >= RELEASES_WAITING_MAX) return Promise.resolve(false);
     this.waiting += 1;
@@ -94,7 +102,7 @@ export class Releaser {
     return turn;
   }
 
-  /** Bytes of a spool that lie on the disk and will not go as it is read on: not ingested, or not to be released here. */
+  /** Bytes of a spool on the disk that will stay: not ingested, or not releasable here. */
   held(spool: string, ingested: number): number {
     const { size, blocks } = statRegular(spool) ?? { size: 0, blocks: 0 };
     const onDisk = Math.min(size, blocks * 512);
@@ -110,7 +118,7 @@ export class Releaser {
     if (punched === "unsupported") {
       this.isOff = true;
       this.report(
-        "the disk space of output that is in the log already is not given back while an agent runs: `agent doctor` says why",
+        "disk space of output that is already in the log cannot be freed while an agent runs: `agent doctor` says why",
       );
     }
     return punched === "released";

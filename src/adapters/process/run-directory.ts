@@ -1,7 +1,8 @@
 /**
- * The files of one incarnation: `<runsDir>/<worker>/<incarnation>/`, a directory 0700 with files 0600 (architecture §8).
- * The agent can write there, so nothing in it is believed against the log, and no open follows a link or waits (docs/explanation/security.md).
- * Every reader answers undefined where there is nothing (whole) to be read yet, and throws where it cannot look.
+ * The files of one incarnation: `<runsDir>/<worker>/<incarnation>/`, a directory 0700 with files 0600
+ * (architecture §8). The agent can write there, so the log overrules these files, and no open follows a link
+ * or waits (docs/explanation/security.md). Every reader returns undefined if there is no (complete) content
+ * yet, and throws if it cannot read.
  */
 import { closeSync, existsSync, mkdirSync, writeFileSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -17,15 +18,15 @@ import type { Litter } from "./litter.ts";
 export const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-/** Facts that the next daemon must know beside what the run's processes wrote themselves; written before the spawn. */
+/** Facts for the next daemon, besides those that the run's processes write. Written before the spawn. */
 export interface RunFile extends RunId, BootNamespace {
   readonly version: 1;
   readonly stdin: StdinPlan["kind"];
-  /** The bytes that were put into it before the launch. */
+  /** The length of the stdin file before the launch. */
   readonly stdin_bytes: number;
-  /** The run's own cgroup, where it has one. */
+  /** The run's own cgroup, if it has one. */
   readonly cgroup?: string;
-  /** `pid` is of what watches over the agent in its sandbox. */
+  /** `pid` is the process that watches over the agent in its sandbox. */
   readonly is_monitor?: true;
   readonly litter?: Litter;
 }
@@ -33,7 +34,7 @@ export interface RunFile extends RunId, BootNamespace {
 export const runDirectory = (runsDir: string, { worker_id, incarnation }: RunId): string =>
   join(runsDir, worker_id, String(incarnation));
 
-/** The worker has a directory already, mostly. */
+/** In most cases the worker already has a directory. */
 const makeBelow = (dir: string): void => {
   try {
     mkdirSync(dir, { mode: DIRECTORY_MODE });
@@ -44,7 +45,7 @@ const makeBelow = (dir: string): void => {
   }
 };
 
-/** Fails with INVALID_STATE when the incarnation has a directory already: it was begun before. */
+/** Fails with INVALID_STATE if the directory exists: the incarnation was begun before. */
 export const makeRunDirectory = (dir: string): void => {
   try {
     makeBelow(dir);
@@ -52,7 +53,7 @@ export const makeRunDirectory = (dir: string): void => {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
     throw new HoldfastError(
       "INVALID_STATE",
-      `The run directory ${dir} exists: this incarnation was begun before.`,
+      `The run directory ${dir} already exists: this incarnation was started before.`,
       { cause },
     );
   }
@@ -63,7 +64,7 @@ const text = (path: string): string | undefined => readRegular(path)?.toString("
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === "string");
 
-/** A file that an agent has made of it is no run file. */
+/** Rejects a file that an agent has replaced. */
 const isRunFile = (value: unknown): value is RunFile => {
   if (typeof value !== "object" || value === null) return false;
   const { boot_id, pid_ns, stdin, stdin_bytes, cgroup, litter } = value as Partial<RunFile>;
@@ -91,8 +92,8 @@ export const readRunFile = (dir: string): RunFile | undefined => {
 };
 
 /**
- * `claimed` is of the launcher, `pid` of the agent, `pump` of the helper that feeds an open stdin. It is what the file says: the
- * caller asks the log or the process table whether it is true (vouching.ts).
+ * `claimed` is written by the launcher, `pid` by the agent, `pump` by the helper that feeds an open stdin.
+ * The result is only a claim: the caller checks it against the log or the process table (vouching.ts).
  */
 export const readIdentity = (
   dir: string,
@@ -106,8 +107,8 @@ export const readIdentity = (
 };
 
 /**
- * Win the claim on a run that no launcher has claimed: none will then ever run. False when a launcher, or an earlier
- * reconcile, was first.
+ * Claims a run that no launcher has claimed, so that none will ever run. False if a launcher or an earlier
+ * reconcile was first.
  */
 export const claim = (dir: string): boolean => {
   try {
@@ -124,24 +125,24 @@ export const isClaimedByReconcile = (dir: string): boolean =>
   text(join(dir, "claimed")) === CLAIMED_BY_RECONCILE;
 
 export const readExitStatus = (dir: string): number | undefined => parseStatus(text(join(dir, "exit")) ?? "");
-/** Written whole, but not renamed: what a launcher that died in between leaves. */
+/** A complete status that was not renamed, because its launcher died in between. */
 export const readUnrenamedStatus = (dir: string): number | undefined =>
   parseStatus(text(join(dir, "exit.tmp")) ?? "");
-/** Made by the lifeline before it ends the run: no daemon held it any more. */
+/** Made by the lifeline before it ends the run, because no daemon held it any more. */
 export const SUPERVISOR_DIED = "supervisor_died";
 export const hasSupervisorDied = (dir: string): boolean => existsSync(join(dir, SUPERVISOR_DIED));
-/** Made by a daemon that takes the run over: its launcher then stays for that daemon's sweep. */
+/** Made by a daemon that takes the run over, so that the launcher waits for its sweep. */
 export const TAKEN_OVER = "taken_over";
 export const noteTakeOver = (dir: string): void => {
   try {
     closeSync(openRegular(join(dir, TAKEN_OVER), APPEND, FILE_MODE));
   } catch {
-    // Nowhere to write: the launcher may end before the sweep, which then says less.
+    // The file cannot be written: the launcher may end before the sweep, whose report then says less.
   }
 };
 export const hasExecFailed = (dir: string): boolean => existsSync(join(dir, "exec_failed"));
 
-/** Signals that we sent stay known over a restart of the daemon. */
+/** Signals that we sent stay known after a restart of the daemon. */
 export const noteSignal = (dir: string, signal: string): void => {
   try {
     const fd = openRegular(join(dir, "signals"), APPEND, FILE_MODE);
@@ -151,14 +152,14 @@ export const noteSignal = (dir: string, signal: string): void => {
       closeSync(fd);
     }
   } catch {
-    // Nowhere to write: the signal is then told as inferred, which is true too.
+    // The file cannot be written: the signal is then reported as inferred.
   }
 };
 
 export const readSignals = (dir: string): readonly string[] =>
   (text(join(dir, "signals")) ?? "").split("\n").filter(Boolean);
 
-/** Every name that the runtime uses in a run directory, and what lies there in a run that nobody has tampered with. */
+/** Every name that the runtime uses in a run directory, and its type in an untouched run. */
 const NAMES: Readonly<Record<string, "file" | "fifo">> = {
   "run.json": "file",
   claimed: "file",
@@ -181,13 +182,13 @@ const NAMES: Readonly<Record<string, "file" | "fifo">> = {
 
 export interface MisplacedFile {
   readonly file: string;
-  /** The thing that lies under its name. */
+  /** The type that was found. */
   readonly found: "link" | "fifo" | "directory" | "socket" | "device" | "file";
 }
 
 /**
- * Things that lie in a run directory under a name of ours, or in its own place or its worker's, and is something else. Each look costs the
- * same, whatever else is in it.
+ * Entries under names of ours in a run directory, or the directory itself or its worker's, that have the
+ * wrong type. The cost does not depend on other files in the directory.
  */
 export const misplacedIn = (dir: string): readonly MisplacedFile[] => {
   const worker = `runs/${basename(dirname(dir))}`;
@@ -202,7 +203,7 @@ export const misplacedIn = (dir: string): readonly MisplacedFile[] => {
   ];
 };
 
-/** Whether there is one at all: the agent may have moved it away, and put something else in its place. */
+/** Whether the run directory exists as a directory: the agent may have moved or replaced it. */
 export const hasRunDirectory = (dir: string): boolean => typeAt(dir) === "directory";
 
 const typeAt = (path: string): MisplacedFile["found"] | undefined => {

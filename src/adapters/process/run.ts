@@ -1,6 +1,6 @@
 /**
- * One incarnation's processes as the runtime holds them: a handle on a run directory and two identities, the same
- * whether this daemon launched them or adopted them. It holds numbers and names, no descriptor and no buffer.
+ * The processes of one incarnation: a handle on a run directory and two identities, the same whether this
+ * daemon launched or adopted them. It holds numbers and names, no descriptors and no buffers.
  */
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -69,9 +69,9 @@ export interface RunParts {
   readonly memory: MemoryWatch;
   readonly cgroups: Cgroups;
   readonly watchFiles?: WatchFiles | undefined;
-  /** Makes each launcher, as a sub-reaper; undefined where this machine has none. */
+  /** Starts each launcher as a sub-reaper; undefined if this machine cannot. */
   readonly forks: ForkServer | undefined;
-  /** Told each time that a look finds it. */
+  /** Called each time that a check finds it. */
   readonly onFinding: (id: RunId, finding: RunFinding) => void;
 }
 
@@ -84,12 +84,12 @@ export interface RunFacts {
   readonly stdin: StdinPlan["kind"];
   readonly stdin_start: number;
   readonly changes: ChangeWatch;
-  /** Its program is known to have been started: no file can say otherwise. */
+  /** The program is known to have started, whatever the files say. */
   readonly hasStarted: boolean;
   readonly cgroup?: string | undefined;
-  /** Its launcher is a sub-reaper. */
+  /** The launcher is a sub-reaper. */
   readonly keeps_orphans: boolean;
-  /** Another daemon has launched it, so its launcher is not our child. */
+  /** Another daemon launched it, so the launcher is not our child. */
   readonly isTakenOver?: boolean | undefined;
   readonly isMonitor?: boolean | undefined;
   readonly litter?: Litter | undefined;
@@ -115,7 +115,7 @@ export class ProcessRun implements Run, PolledRun {
   readonly stdin_start: number;
   readonly isMonitor: boolean;
   readonly litter: Litter | undefined;
-  /** Known descendants beside the agent, as the last snapshot showed them. */
+  /** Known descendants besides the agent, from the last snapshot. */
   recorded: KnownProcesses = NOBODY;
   private readonly dir: string;
   readonly cgroup: string | undefined;
@@ -128,11 +128,11 @@ export class ProcessRun implements Run, PolledRun {
   private readonly resolve: (exit: RunExit) => void;
   private listener: (() => void) | undefined;
   private hasExited = false;
-  /** The newest pause or its end: they are carried out one after the other. */
+  /** The newest pause or continuation: they are carried out one after the other. */
   private pausing: Promise<unknown> | undefined;
-  /** Its launcher is gone: nobody writes its exit. */
+  /** The launcher is gone, so no exit will be written. */
   private isUnparented = false;
-  /** Bytes of both spools at the last look. */
+  /** Bytes of both spools at the last check. */
   private written = 0;
   /** When the agent was first seen dead without an exit, in monotonic ms; 0 while it lives. */
   private dyingSince = 0;
@@ -179,7 +179,7 @@ export class ProcessRun implements Run, PolledRun {
     this.listener = listener;
   }
 
-  /** Its end is looked for where it is dead: the event that would have told may have been lost. */
+  /** A dead process also triggers a check, because the event of its end may have been lost. */
   process(): Liveness {
     const liveness = livenessOf(this.agent);
     if (liveness === "dead") this.check();
@@ -188,13 +188,13 @@ export class ProcessRun implements Run, PolledRun {
 
   async signal(signal: NodeJS.Signals): Promise<readonly number[]> {
     if (signal === "SIGKILL") return this.kill();
-    // A process that is about to be stopped would be stopped after it was told to go on.
+    // A pause in progress would stop processes after this signal has continued them.
     await this.pausing;
     const kinship = await this.host.snapshots.refresh();
     if (this.hasExited) return [];
     noteSignal(this.dir, signal);
     const signalled = signalGroup(this, kinship, signal);
-    // Paused, by us or by an earlier daemon: it acts on no signal before it goes on.
+    // Paused by us or by an earlier daemon: it acts on no signal until it continues.
     if (!STOPPING.has(signal)) continueMembers(this, kinship);
     return signalled;
   }
@@ -276,26 +276,26 @@ export class ProcessRun implements Run, PolledRun {
     if (pump !== undefined) await endPump(this.dir, pump, this.agent);
   }
 
-  /** Undefined where there is none, or its file names somebody who is not of this run. */
+  /** Undefined if there is none, or if its file names a process of another run. */
   private async pump(): Promise<ProcessIdentity | undefined> {
     const said = readIdentity(this.dir, "pump", currentPlace());
     if (said === undefined || (await isPumpOf(said, this.launcher, this.marker, this.dir))) return said;
     this.tell({
       file: "pump",
       what: "forged",
-      detail: `it names pid ${said.pid}, which is not of this run`,
+      detail: `it names pid ${said.pid}, which does not belong to this run`,
     });
     return undefined;
   }
 
-  /** Tells what lies in its directory under a name of ours and is something else, or names somebody else: nothing of it is used. */
+  /** Reports entries of the run directory that were replaced or name foreign processes. They are not used. */
   lookAtFiles(): void {
     for (const { file, found } of misplacedIn(this.dir))
-      this.tell({ file, what: "not_a_file", detail: `a ${found} lies there` });
+      this.tell({ file, what: "not_a_file", detail: `there is a ${found} in its place` });
     try {
       for (const finding of contradictionsIn(this.dir, this)) this.tell(finding);
     } catch {
-      // Out of descriptors: what cannot be read names nobody.
+      // No descriptors left: an unreadable file names no process.
     }
   }
 
@@ -333,7 +333,7 @@ export class ProcessRun implements Run, PolledRun {
     this.host.poller.remove(this);
   }
 
-  /** Nothing will tell of this run's next change: no launcher, no watch, or about to end. */
+  /** No event will report this run's next change: it has no launcher, no watch, or is about to end. */
   isUrgent(): boolean {
     return this.isUnparented || !this.changes.isWatching || this.dyingSince > 0;
   }
@@ -364,7 +364,7 @@ export class ProcessRun implements Run, PolledRun {
     this.recorded = found.size === 0 ? NOBODY : found;
   }
 
-  /** Nobody but agent and launcher: so it is with most runs at most times, and costs three look-ups to see. */
+  /** Only agent and launcher exist: true for most runs at most times, and checked by three look-ups. */
   private isAlone({ children, sessions }: Kinship): boolean {
     const { agent, launcher } = this;
     const isOurs = ({ pid }: { readonly pid: number }) => pid === agent.pid || pid === launcher.pid;
@@ -381,14 +381,14 @@ export class ProcessRun implements Run, PolledRun {
     if (notice === "stdout" || notice === "stderr" || notice === null) this.listener?.();
   }
 
-  /** Settle the exit as soon as the directory and the process table together say it. */
+  /** Settles the exit as soon as the directory and the process table agree. */
   private check(): void {
     if (this.hasExited) return;
     try {
       const status = this.status();
       if (status !== undefined) this.settle(status);
     } catch {
-      // Out of descriptors: what cannot be read now says nothing; the poller looks again.
+      // No descriptors left, so nothing is known; the poller checks again.
     }
   }
 
@@ -396,9 +396,9 @@ export class ProcessRun implements Run, PolledRun {
     return this.cgroup === undefined ? undefined : this.host.cgroups.memoryKills(this.cgroup);
   }
 
-  /** The launcher's word for the exit, null where it can give none any more; undefined as long as it may come. */
+  /** The launcher's status; null if it can no longer give one, undefined while it may still come. */
   private status(): number | null | undefined {
-    // The case of almost every run at almost every look: nobody writes an exit while it lives.
+    // The most common case: no exit is written while the agent lives.
     if (isAlive(this.agent)) {
       this.dyingSince = 0;
       return undefined;
@@ -409,11 +409,11 @@ export class ProcessRun implements Run, PolledRun {
       this.hurryLauncher();
       return undefined;
     }
-    // Looked at again after both were seen dead: it may have been written in between.
+    // Read again after both were seen dead, because it may have been written in between.
     return readExitStatus(this.dir) ?? readUnrenamedStatus(this.dir) ?? this.changes.launcherCode;
   }
 
-  /** A launcher that does not come to write the exit of its dead agent (stopped, or its disk hangs) is ended last. */
+  /** Kills a launcher that does not write the exit of its dead agent (it is stopped, or its disk hangs). */
   private hurryLauncher(): void {
     const now = performance.now();
     this.dyingSince ||= now;

@@ -1,11 +1,11 @@
 /**
- * Descendants of all runs, recorded each period and before each signal: one scan of the process table serves all
- * runs and all that wait for one (architecture §5, Stop ladder).
+ * Records the descendants of all runs, each period and before each signal. One scan of the process table
+ * serves all runs and all callers (architecture §5, Stop ladder).
  */
 import { readProc } from "./identity.ts";
 import { type Kinship, kinshipOf, readTable } from "./process-table.ts";
 
-/** The pid that was given last, of a process or of a thread; undefined where the system does not say. */
+/** The newest pid of any process or thread; undefined if the system does not report it. */
 const newestPid = (): string | undefined => {
   const load = readProc("/proc/loadavg");
   return typeof load === "string" ? undefined : load.toString("latin1").trim().split(" ").at(-1);
@@ -20,7 +20,7 @@ export class Snapshots {
   private readonly newest: () => string | undefined;
   private current: Promise<unknown> = Promise.resolve();
   private next: Promise<Kinship> | undefined;
-  /** The newest pid before the newest scan of the period, and how many processes that found. */
+  /** The newest pid before the last periodic scan, and the number of processes in that scan. */
   private scannedTo: string | undefined;
   private processes = 0;
 
@@ -29,13 +29,13 @@ export class Snapshots {
     this.newest = newest;
   }
 
-  /** A scan that begins after this call; callers that come before it begins share it. Never rejects. */
+  /** A scan that begins after this call; callers before its start share it. Never rejects. */
   refresh(): Promise<Kinship> {
     this.next ??= this.current.then(() => this.scan());
     return this.next;
   }
 
-  /** On the period: as `refresh`, unless no process was begun since the last scan, so that everybody was seen by it. */
+  /** The periodic `refresh`. It is skipped if no process has begun since the last scan. */
   async keep(): Promise<number> {
     const begun = this.newest();
     if (begun === undefined || begun !== this.scannedTo) {
@@ -54,7 +54,7 @@ export class Snapshots {
       for (const run of this.runs) run.record(kinship);
       return kinship;
     } catch {
-      // Out of descriptors: nobody can be seen, and what was recorded stays.
+      // No descriptors left: no process can be seen, and the recorded ones stay.
       return kinshipOf(new Map());
     }
   }

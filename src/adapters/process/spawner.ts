@@ -1,4 +1,7 @@
-/** `RuntimeSpawner` with real processes of this machine (Linux: identities, descendants and the sweep read /proc). */
+/**
+ * `RuntimeSpawner` with real processes of this machine (Linux: identities, descendants and the sweep read
+ * /proc).
+ */
 import { join } from "node:path";
 import { LINEAGE_MAX } from "../../base/limits.ts";
 import type { RunFinding, RunId, RuntimeSpawner } from "../spawner.ts";
@@ -24,24 +27,24 @@ import { Snapshots } from "./snapshots.ts";
 import { Sweeper } from "./sweep.ts";
 
 export interface ProcessSpawnerOptions {
-  /** Absolute; made at the first launch where it is missing. */
+  /** Absolute path; created at the first launch. */
   readonly runsDir: string;
-  /** Made with the database: only processes with its marker are ever ended. */
+  /** Created with the database: only processes with its marker are ever ended. */
   readonly storeId: string;
-  /** A run that dies with its daemon waits so long for the next one: LIFELINE_RENEW_MS. */
+  /** How long a run that dies with its daemon waits for the next one. Default: LIFELINE_RENEW_MS. */
   readonly lifelineRenewMs?: number;
-  /** Renewed already by who gives it; closed with the spawner. */
+  /** Already renewed by the caller; closed with the spawner. */
   readonly lifeline?: Lifeline;
-  /** Told what was thrown by the look at one run. */
+  /** Called with an error that was thrown while one run was checked. */
   readonly onDefect?: (cause: unknown) => void;
-  /** Told of what a run directory holds that is not the runtime's. */
+  /** Called for changes in a run directory that the runtime did not make. */
   readonly onFinding?: (id: RunId, finding: RunFinding) => void;
-  /** Told once of what this machine cannot do. */
+  /** Called once for each thing that this machine cannot do. */
   readonly report?: (message: string) => void;
-  /** The cgroup that is this spawner's to divide (`findDelegated`). */
+  /** The cgroup that this spawner may divide (`findDelegated`). */
   readonly cgroup?: string | undefined;
   readonly watchFiles?: WatchFiles;
-  /** Starts through a fork server where this machine can have one; a bench measures both. */
+  /** Use a fork server if this machine can have one; a bench measures both ways. */
   readonly hasForkServer?: boolean;
 }
 
@@ -71,7 +74,7 @@ const hostOf = (options: ProcessSpawnerOptions): RunParts => {
   };
 };
 
-/** Ends what is left of a run that nobody follows, by its marker and its cgroup. */
+/** Ends what is left of an unsupervised run, by its marker and its cgroup. */
 const endRun = async (host: RunParts, id: RunId): ReturnType<RuntimeSpawner["end"]> => {
   const { runsDir, storeId, sweeper, cgroups } = host;
   const file = readRunFile(runDirectory(runsDir, id));
@@ -115,7 +118,7 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawn
       const lineage = lineageOf(pid, process.pid, before_s);
       if (lineage === undefined) return { type: "gone" };
       const origin = originBelowDaemon(lineage, process.pid, originAmong(lineage), isStarting);
-      // An honest process has not so many ancestors: whoever stands above them is not known.
+      // No honest process has so many ancestors, so the origin is unknown.
       return origin.type === "outside" && lineage.length >= LINEAGE_MAX ? { type: "gone" } : origin;
     },
     originIn: originAmong,

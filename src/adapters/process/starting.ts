@@ -1,4 +1,7 @@
-/** Waits until the agent's own program runs, or has run, and tells which process it is: the one that the launcher has made, whatever a file says. */
+/**
+ * Waits until the agent's own program runs or has run, and identifies its process: the one that the launcher
+ * made, whatever a file says.
+ */
 import { join } from "node:path";
 import { statAt } from "../../base/files/regular-file.ts";
 import {
@@ -26,10 +29,12 @@ export interface Starting {
   readonly tell: (finding: RunFinding) => void;
 }
 
-/** It was not started in time; what there is of it is still to be ended. */
+/** The start took too long; the caller still has to end what was started. */
 export class StartTimeout extends HoldfastError {}
 
-/** Rejects with what `failed` makes of the shell's words. */
+/**
+ * Resolves with the agent's identity. Rejects with the error that `failed` makes from the shell's message.
+ */
 export const agentOf = (
   program: string | undefined,
   starting: Starting,
@@ -46,12 +51,18 @@ export const agentOf = (
       timer = setTimeout(look, ms);
     };
     let goneSince = 0;
-    /** A process that the agent has left is the launcher's child as well, and no agent: the exit is waited for first. */
+    /**
+     * A process that the agent left is a child of the launcher too, but is not the agent, so the exit gets
+     * some time to appear first.
+     */
     const isOverdue = (): boolean => {
       goneSince ||= performance.now();
       return performance.now() - goneSince > LAUNCHER_END_MS;
     };
-    /** An agent that has named itself and ended while the table was read has left its children to the launcher: none of them is the agent. */
+    /**
+     * If the agent named itself and ended while the table was read, the launcher's children are not the
+     * agent.
+     */
     const isStill = (said: ProcessIdentity): boolean => {
       const now = lookAtStart(starting, begun);
       return (now.kind === "doubtful" || now.kind === "gone") && isSame(now.said, said);
@@ -98,13 +109,16 @@ const shellSaid = (dir: string): string => {
 type Start =
   | { readonly kind: "started"; readonly agent: ProcessIdentity }
   | { readonly kind: "failed" }
-  /** Its file names a process that the launcher has not made, or nobody. */
+  /** The file names a process that the launcher did not make, or none. */
   | { readonly kind: "doubtful"; readonly said: ProcessIdentity }
-  /** The process that its file names is not there: it has ended and its exit is about to be written, or it never was the agent. */
+  /**
+   * The process that the file names is gone: it has ended and its exit is about to be written, or it was
+   * never the agent.
+   */
   | { readonly kind: "gone"; readonly said: ProcessIdentity }
   | { readonly kind: "waiting"; readonly isNamed: boolean };
 
-/** Out of descriptors nothing can be seen: that is no answer, and it is asked again. */
+/** Without free descriptors nothing can be seen, so the caller tries again. */
 const lookAtStart = (starting: Starting, begun: number): Start => {
   try {
     return startOf(starting, begun);
@@ -114,8 +128,8 @@ const lookAtStart = (starting: Starting, begun: number): Start => {
 };
 
 /**
- * The agent may have put something else under the name of its `pid`, or removed it, before anybody read it. A file without content is about to
- * be written: the table of all processes is not read for that.
+ * The agent may have replaced or removed its `pid` file before it was read. An empty file is about to be
+ * written, so the process table is not read for it.
  */
 const unnamed = (dir: string, begun: number): Start => {
   const there = statAt(join(dir, "pid"));
@@ -127,7 +141,7 @@ const unnamed = (dir: string, begun: number): Start => {
 
 const startOf = ({ dir, changes, launcher }: Starting, begun: number): Start => {
   const hasEnded = readExitStatus(dir) !== undefined || !changes.launcherRuns;
-  // Told only once the launcher is gone too: after a failed start nothing runs, and nothing is written any more.
+  // Reported only after the launcher has ended, so that after a failed start nothing runs or writes.
   if (hasExecFailed(dir))
     return changes.launcherRuns ? { kind: "waiting", isNamed: false } : { kind: "failed" };
   const agent = readIdentity(dir, "pid", currentPlace());
@@ -138,7 +152,10 @@ const startOf = ({ dir, changes, launcher }: Starting, begun: number): Start => 
   return runsOwnProgram(agent) ? { kind: "started", agent } : { kind: "waiting", isNamed: true };
 };
 
-/** The agent's process begins as a copy of the launcher; that its command line is another one shows that exec succeeded. */
+/**
+ * The agent's process begins as a copy of the launcher, so a different command line proves that exec
+ * succeeded.
+ */
 const runsOwnProgram = ({ pid }: ProcessIdentity): boolean => {
   const cmdline = readProc(`/proc/${pid}/cmdline`);
   return (
@@ -148,7 +165,10 @@ const runsOwnProgram = ({ pid }: ProcessIdentity): boolean => {
   );
 };
 
-/** Undefined while the process table does not say yet, and where the files say it: they are looked at again. NOBODY: it is not known any more. */
+/**
+ * Undefined if the process table does not tell yet, or if the files do: both are read again. NO_PROCESS: the
+ * agent is no longer known.
+ */
 const agentInTable = async (
   said: ProcessIdentity,
   { dir, launcher, marker, changes }: Starting,
@@ -156,15 +176,17 @@ const agentInTable = async (
   const below = await agentBelow(launcher);
   if (below !== undefined) return runsOwnProgram(below) ? below : undefined;
   if (changes.launcherRuns) return undefined;
-  // The launcher was killed, and its agent may live.
+  // The launcher was killed, but its agent may live.
   if (await carriesMarker(said, marker)) return said;
-  // The run has ended meanwhile: the name that its file has is of nobody who lives, and stands.
+  // The run has ended meanwhile: the file names a process that is not alive, which is accepted.
   const hasName =
     said.pid === NO_PROCESS ? readIdentity(dir, "pid", currentPlace()) !== undefined : !isAlive(said);
   return hasName ? undefined : identityOf(NO_PROCESS, "");
 };
 
-/** An agent that is not known any more contradicts nothing; a stranger who lives was named by somebody all the same. */
+/**
+ * An unknown agent contradicts nothing, but a living foreign process in the file was put there by somebody.
+ */
 const contradiction = (
   said: ProcessIdentity,
   written: ProcessIdentity | undefined,
@@ -173,9 +195,9 @@ const contradiction = (
   if (agent.pid === NO_PROCESS)
     return said.pid === NO_PROCESS
       ? undefined
-      : `it names pid ${said.pid}, which lives and is not of this run`;
-  if (written === undefined) return `it names nobody; the agent is pid ${agent.pid}`;
+      : `it names pid ${said.pid}, which lives and does not belong to this run`;
+  if (written === undefined) return `it names no process; the agent is pid ${agent.pid}`;
   return isSame(written, agent)
     ? undefined
-    : `it names pid ${written.pid}, which is not of this run; the agent is pid ${agent.pid}`;
+    : `it names pid ${written.pid}, which does not belong to this run; the agent is pid ${agent.pid}`;
 };

@@ -1,6 +1,7 @@
 /**
- * The input of an agent. A prompt is a plain file that ends; an open stdin is an appended file that a pump of the run
- * copies into the agent's FIFO, so that it outlives the daemon (architecture §5, stdin).
+ * The input of an agent. A prompt is a plain file that ends. An open stdin is a file that grows: a pump
+ * process of the run copies it into the agent's FIFO, so that it outlives the daemon (architecture §5,
+ * stdin).
  */
 import { appendFileSync, closeSync, existsSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,10 +22,13 @@ import { isAlive, readProc, signalProcess } from "./identity.ts";
 import { FILE_MODE } from "./run-directory.ts";
 
 const inputFile = (dir: string): string => join(dir, "stdin");
-/** There once EOF was asked for: the next daemon then carries on with it. */
+/** Exists once EOF was requested, so that the next daemon continues with it. */
 const eofFile = (dir: string): string => join(dir, "stdin.eof");
 
-/** Makes the file that the launcher reads; answers its path. A launcher of an open stdin reads nothing itself. */
+/**
+ * Makes the input file and returns the path that the launcher reads. With an open stdin the launcher reads
+ * nothing itself.
+ */
 export const makeStdin = (dir: string, plan: StdinPlan): string => {
   if (plan.kind !== "empty") writeFileSync(inputFile(dir), plan.text, { mode: FILE_MODE, flag: "wx" });
   return plan.kind === "text" ? inputFile(dir) : "/dev/null";
@@ -37,10 +41,10 @@ const assertOpen = (dir: string, kind: StdinPlan["kind"]): void => {
     throw new HoldfastError("STDIN_CLOSED", "The agent's stdin is not open.");
 };
 
-/** How far the file is written. */
+/** The length of the input file. */
 export const stdinBytes = (dir: string): number => sizeOfRegular(inputFile(dir));
 
-/** At most one message is beyond what the log accounts for. */
+/** At most one message is in the file beyond the log. */
 export const stdinFrom = (dir: string, offset: number): Uint8Array => {
   const fd = openRegular(inputFile(dir), READ);
   try {
@@ -52,7 +56,7 @@ export const stdinFrom = (dir: string, offset: number): Uint8Array => {
   }
 };
 
-/** One append: all of it, or an error, after which a part may be there. */
+/** One append. After an error a part of the bytes may be in the file. */
 export const appendStdin = (dir: string, kind: StdinPlan["kind"], bytes: string | Uint8Array): void => {
   assertOpen(dir, kind);
   const fd = openInput(dir);
@@ -77,7 +81,7 @@ export const askEof = (dir: string, kind: StdinPlan["kind"]): void => {
   closeSync(openRegular(eofFile(dir), REPLACE, FILE_MODE));
 };
 
-/** The agent may have put something else there, and then gets nothing more. */
+/** If the agent replaced the file, it gets no more input. */
 const openInput = (dir: string): number => {
   try {
     return openRegular(inputFile(dir), APPEND, FILE_MODE);
@@ -89,18 +93,18 @@ const openInput = (dir: string): number => {
   }
 };
 
-/** Bytes that a process has written (proc_pid_io(5)); undefined where the kernel does not count them. */
+/** Bytes that a process has written (proc_pid_io(5)); undefined if the kernel does not count them. */
 const bytesWritten = (pid: number): number | undefined => {
   const count = /^wchar: (\d+)$/m.exec(readProc(`/proc/${pid}/io`).toString("latin1"))?.[1];
   return count === undefined ? undefined : Number(count);
 };
 
 /**
- * End the pump once it has written all of the input. The agent may take its time to read (a FIFO holds 64 KB), so this
+ * Ends the pump once it has written all of the input. The agent may read slowly (a FIFO holds 64 KB), so this
  * waits as long as pump and agent live.
  */
 export const endPump = async (dir: string, pump: ProcessIdentity, agent: ProcessIdentity): Promise<void> => {
-  // Before it was the pump, the same process wrote its name (launcher.ts).
+  // The same process wrote the file `pump` before it became the pump (launcher.ts).
   const before = sizeOfRegular(join(dir, "pump"));
   for (let wait = 1; isAlive(pump) && isAlive(agent); wait = Math.min(wait * 2, RUN_POLL_MS)) {
     const written = bytesWritten(pump.pid);

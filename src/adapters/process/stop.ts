@@ -1,6 +1,7 @@
 /**
- * Signals to a run's processes. A group signal reaches the launcher too, which traps it; whatever it cannot trap goes by
- * pid to everyone but the launcher, which must live to write `exit` (architecture §5, Stop ladder).
+ * Signals to a run's processes. A group signal reaches the launcher too, which traps it. Signals that it
+ * cannot trap go by pid to every process except the launcher, which must live to write `exit` (architecture
+ * §5, Stop ladder).
  */
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { identityOf, isAlive, knownHere, signalProcess } from "./identity.ts";
@@ -10,9 +11,12 @@ import { groupMembers, type Kinship, type KnownProcesses } from "./process-table
 export interface StopTargets {
   readonly launcher: ProcessIdentity;
   readonly agent: ProcessIdentity;
-  /** Known descendants, in the group or out of it. */
+  /** Known descendants, inside or outside the group. */
   readonly recorded: KnownProcesses;
-  /** `agent` watches over the agent in its sandbox, and would leave it alone if it were told to end. */
+  /**
+   * `agent` is a monitor that watches over the agent in its sandbox. If it were told to end, it would leave
+   * the agent running.
+   */
   readonly isMonitor?: boolean;
 }
 
@@ -37,12 +41,18 @@ const toGroup = (pgid: number, signal: NodeJS.Signals): boolean => {
   }
 };
 
-/** For a helper that this process has started as the leader of its own group, and has not reaped: its pid is nobody else's. */
+/**
+ * For a helper that this process started as the leader of its own group and has not reaped, so that its pid
+ * cannot be reused.
+ */
 export const signalOwnGroup = (pid: number | undefined, signal: NodeJS.Signals): void => {
   if (pid !== undefined) toGroup(pid, signal);
 };
 
-/** The group's members but its launcher, as the table of just now shows them. Returns who was signalled. */
+/**
+ * Signals the group's members except the launcher, as the table has just shown them. Returns the pids
+ * signalled.
+ */
 export const signalGroup = (
   run: StopTargets,
   kinship: Kinship,
@@ -58,12 +68,14 @@ export const signalGroup = (
   }
   if (!GROUP_SIGNALS.has(signal) || !vouched) return byPid(pairs, signal);
   if (pairs.length === 0 || !toGroup(pgid, signal)) return [];
-  // A stopped process acts on a signal only once it goes on.
+  // A stopped process acts on a signal only after it continues.
   if (signal === "SIGTERM" || signal === "SIGINT") toGroup(pgid, "SIGCONT");
   return pairs.map(([pid]) => pid);
 };
 
-/** The agent, the group and every known descendant, but the launcher; parents before their children, as far as is known. */
+/**
+ * The agent, the group and every known descendant, except the launcher; parents come before known children.
+ */
 export const membersOf = (run: StopTargets, kinship: Kinship): Map<number, string> => {
   const members = knownOf(run);
   for (const { pid, start_time } of groupMembers(kinship.table, run.launcher.pid, members))
@@ -72,6 +84,6 @@ export const membersOf = (run: StopTargets, kinship: Kinship): Map<number, strin
   return members;
 };
 
-/** KILL to all of them. */
+/** SIGKILL to all of them. */
 export const killMembers = (run: StopTargets, kinship: Kinship): readonly number[] =>
   byPid(membersOf(run, kinship), "SIGKILL");

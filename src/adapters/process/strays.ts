@@ -1,13 +1,13 @@
 /**
- * Helpers of an earlier daemon that died under them: found by a variable that each carries, with what they have started, and ended.
- * KILL at once: one that is told to end would take back what it has begun, while another begins it anew.
+ * Ends helpers of an earlier daemon that died before them. Each carries a variable, by which it and what it
+ * started are found. KILL at once: after TERM, one would undo its work while another starts it again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { RUN_POLL_MS, SWEEP_PASSES_MAX } from "../../base/limits.ts";
 import { identityOf, listPids, readStat, signalProcess } from "./identity.ts";
 import { eachEnvironment } from "./marker.ts";
 
-/** Resolves when nobody carries `variable=value` any more, or after SWEEP_PASSES_MAX looks. */
+/** Resolves when no process carries `variable=value` any more, or after SWEEP_PASSES_MAX passes. */
 export const endStrays = async (variable: string, value: string): Promise<void> => {
   const assignment = Buffer.from(`\0${variable}=${value}\0`);
   for (let pass = 0; pass < SWEEP_PASSES_MAX; pass += 1) {

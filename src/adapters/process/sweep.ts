@@ -1,7 +1,9 @@
 /**
- * The sweep: find what a run left behind and end it. Every process that carries the run's marker in its environment, writes to its spools or was recorded as its descendant is stopped until nothing new appears, and then killed (architecture §5, Stop ladder).
- * One sweep serves all runs that wait for one. It never says that nothing can hide: `env -i setsid` from a process that
- * no snapshot saw, with its output elsewhere, and other users' processes, can; in a cgroup nothing can.
+ * The sweep ends what a run left behind. It stops every process that carries the run's marker in its
+ * environment, writes to its spools or was recorded as its descendant, until no new one appears, and then
+ * kills them (architecture §5, Stop ladder). One sweep serves all waiting runs. It never claims that nothing
+ * can hide: a process can hide if no snapshot saw its parent, it ran `env -i setsid` and it writes elsewhere,
+ * and so can processes of other users. In a cgroup nothing can hide.
  */
 import { readlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -16,20 +18,26 @@ import { descendantsOf, type KnownProcesses, kinshipOf, readTable } from "./proc
 
 export interface SweepTarget {
   readonly marker: string;
-  /** Never ended here: it has the exit to write. */
+  /** Never ended here, because it must write the exit. */
   readonly launcher: ProcessIdentity;
-  /** Descendants seen by snapshots. */
+  /** Descendants from snapshots. */
   readonly recorded: KnownProcesses;
-  /** The run's directory, without links: who writes to its spools is of the run, whatever its environment is. */
+  /**
+   * The run's directory with links resolved. A process that writes to its spools belongs to the run, whatever
+   * its environment is.
+   */
   readonly dir?: string | undefined;
-  /** The run's own, where it has one: then nothing can hide. */
+  /** The run's own cgroup, if it has one. Then nothing can hide. */
   readonly cgroup?: string | undefined;
-  /** Its launcher is a sub-reaper: as long as it lives, all that is left of the run descends from it. */
+  /** The launcher is a sub-reaper: as long as it lives, all that is left of the run descends from it. */
   readonly keeps_orphans?: boolean | undefined;
 }
 
 interface PendingSweep extends SweepTarget {
-  /** From the beginning of the sweep to the end of its search: it vouches for its session, and leads to its descendants. */
+  /**
+   * The launcher lived from the start of the sweep to the end of its search, so its session and its
+   * descendants are certain.
+   */
   hasLauncher: boolean;
   readonly found: Map<number, ProcessIdentity>;
   readonly resolve: (report: SweepReport) => void;
@@ -52,7 +60,7 @@ export class Sweeper {
     return promise;
   }
 
-  /** Nobody is below its launcher, which has looked and ended: only the cgroup is left. */
+  /** The launcher found no process below it and ended, so only the cgroup needs a check. */
   leftByNobody(target: Pick<SweepTarget, "launcher" | "cgroup">): Promise<SweepReport> {
     return this.withCgroup(target, {
       method: "marker",
@@ -67,7 +75,7 @@ export class Sweeper {
     if (this.busy) return;
     this.busy = true;
     while (this.waiting.length > 0) {
-      // A caller in the same turn of the event loop shares the scan: a boot settles hundreds at once.
+      // Callers in the same turn of the event loop share the scan: a boot settles hundreds at once.
       await nextTurn();
       const batch = this.waiting;
       this.waiting = [];
@@ -95,8 +103,8 @@ export class Sweeper {
 }
 
 /**
- * How many more were in a run's cgroup, which is empty now, but for a launcher that has the exit to write; undefined where
- * that cannot be said.
+ * Empties a run's cgroup, except for a launcher that must write the exit. Returns how many processes it
+ * killed; undefined if the cgroup could not be emptied or read.
  */
 const emptied = async (
   cgroups: Cgroups,
@@ -119,18 +127,21 @@ const emptied = async (
       await sleep(1);
     } while (performance.now() < deadline);
   } catch {
-    // Gone, or not ours any more: the marker's word stands.
+    // The cgroup is gone or not ours any more, so the result of the marker search stands.
   }
   return undefined;
 };
 
-/** A pid that the cgroup has just named. */
+/** Kills a pid that the cgroup has just listed. */
 const killAsSeen = (pid: number): void => {
   const stat = readStat(pid);
   if (stat !== undefined) signalProcess(identityOf(pid, stat.start_time), "SIGKILL");
 };
 
-/** While no file can be opened nobody can be looked for: the sweep waits, and at last says that it could not see. */
+/**
+ * Without free descriptors no process can be found: the sweep waits, and at last reports that it could not
+ * search.
+ */
 const retried = async (look: () => Promise<number>): Promise<number | undefined> => {
   for (let attempt = 1; attempt < SWEEP_PASSES_MAX; attempt += 1) {
     try {
@@ -142,7 +153,7 @@ const retried = async (look: () => Promise<number>): Promise<number | undefined>
   return undefined;
 };
 
-/** Passes over the pids that are new since the last one, until one finds nothing. Returns how many were unreadable. */
+/** Repeats over new pids until a pass finds none. Returns the number of unreadable processes. */
 const stopAll = async (batch: readonly PendingSweep[]): Promise<number> => {
   const byMarker = new Map(batch.map((target) => [target.marker, target]));
   const byDirectory = new Map(
@@ -180,7 +191,7 @@ const stopAll = async (batch: readonly PendingSweep[]): Promise<number> => {
   return unreadable;
 };
 
-/** The run directory in which a process has its stdout or stderr: what only the run's own processes do. */
+/** The run directory of a process's stdout or stderr: only processes of the run have their output there. */
 const spoolsOf = (pid: number): string | undefined => {
   for (const [fd, name] of [
     [1, "stdout"],
@@ -190,13 +201,16 @@ const spoolsOf = (pid: number): string | undefined => {
       const path = readlinkSync(`/proc/${pid}/fd/${fd}`);
       if (basename(path) === name) return dirname(path);
     } catch {
-      // Closed, gone, or not ours to see.
+      // Closed, gone, or not permitted.
     }
   }
   return undefined;
 };
 
-/** Descendants without a marker, of those found and of those recorded. Most runs leave nothing: then no table is read. */
+/**
+ * Stops descendants, which may have no marker, of found and recorded processes. Most runs leave nothing, and
+ * then no table is read.
+ */
 const stopDescendants = async (
   batch: readonly PendingSweep[],
   stop: (target: PendingSweep, pid: number, start_time: string) => void,
@@ -213,7 +227,7 @@ const stopDescendants = async (
 
 const knownOf = ({ launcher, recorded, found }: PendingSweep): Map<number, string> => {
   const known = new Map(recorded);
-  // A launcher that is a sub-reaper has every process of its run below it.
+  // A sub-reaper has every process of its run below it.
   if (isAlive(launcher) && hasChildren(launcher.pid)) known.set(launcher.pid, launcher.start_time);
   for (const { pid, start_time } of found.values()) known.set(pid, start_time);
   return known;
@@ -243,7 +257,10 @@ const killFound = async (target: PendingSweep, unreadable: number | undefined): 
   };
 };
 
-/** Descent through a launcher that is no sub-reaper misses whoever has lost its parents: no more is said than was done. */
+/**
+ * The places that were searched. A launcher that is not a sub-reaper misses descendants whose parents have
+ * ended, so "descent" is not reported for it.
+ */
 const placesOf = ({
   dir,
   hasLauncher,

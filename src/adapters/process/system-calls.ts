@@ -1,4 +1,4 @@
-/** Numbers of the kernel's calls that a perl makes for us (asm/unistd.h). */
+/** Numbers of system calls that perl makes for us (asm/unistd.h). */
 export interface SystemCallNumbers {
   readonly prctl: number;
   readonly close: number;
@@ -12,10 +12,10 @@ const CALLS: Partial<Record<NodeJS.Architecture, SystemCallNumbers>> = {
   arm64: { prctl: 167, close: 57, setsid: 157, signalfd4: 74, rt_sigprocmask: 135 },
 };
 
-/** It has the same number everywhere. A kernel before 5.9 has it not. */
+/** The same number on every processor. Kernels before 5.9 lack it. */
 export const CLOSE_RANGE = 436;
 export const PR_SET_CHILD_SUBREAPER = 36;
 
-/** Undefined on a machine whose numbers are not known. */
+/** Undefined on a processor whose numbers are unknown. */
 export const theCalls = (): SystemCallNumbers | undefined =>
   process.platform === "linux" ? CALLS[process.arch] : undefined;

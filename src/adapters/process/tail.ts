@@ -1,8 +1,8 @@
-/** Reads of a file at a place of it, of as much as is there. */
+/** Reads a part of a file, as far as the file has it. */
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { openToRead } from "../../base/files/regular-file.ts";
 
-/** Bytes [from, from + into.length) as far as the file has them. */
+/** Bytes [from, from + into.length), or fewer at the end of the file. */
 export const readBytes = (fd: number, from: number, into: Buffer): Buffer => {
   let length = 0;
   while (length < into.length) {
@@ -13,7 +13,7 @@ export const readBytes = (fd: number, from: number, into: Buffer): Buffer => {
   return length === into.length ? into : into.subarray(0, length);
 };
 
-/** The last `bytes` of a file, decoded leniently: a character that the cut divides is left out. */
+/** The last `bytes` of a file as text. A character that the cut divides is left out. */
 export const readTail = (path: string, bytes: number): string => {
   const fd = openToRead(path);
   if (fd === undefined) return "";

@@ -1,9 +1,12 @@
-/** The environment with which a process was started, as /proc/PID/environ shows it: NAME=value, each ended by NUL. */
+/**
+ * The environment that a process was started with, as /proc/PID/environ shows it: NAME=value, each ended by
+ * NUL.
+ */
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { isAlive } from "./identity.ts";
 import { readEnvironment } from "./marker.ts";
 
-/** Those of these names that it has; none where it is gone, or is not for us to read. Never throws. */
+/** The values of these variables; empty if the process is gone or may not be read. Never throws. */
 export const variablesOf = (
   agent: ProcessIdentity,
   names: readonly string[],
@@ -11,12 +14,12 @@ export const variablesOf = (
   if (names.length === 0) return {};
   try {
     const block = readEnvironment(agent.pid);
-    // Looked at after it was read: then it was this process that was read.
+    // Checked after the read, so that the block is certainly of this process.
     if (typeof block === "string" || !isAlive(agent)) return {};
     const pairs = block.toString("utf8").split("\0").map(pairOf);
     return Object.fromEntries(pairs.filter(([name]) => names.includes(name)));
   } catch {
-    // Out of descriptors: as if it could not be read.
+    // No descriptors left: the same as unreadable.
     return {};
   }
 };

@@ -1,7 +1,8 @@
 /**
- * Whether a process that a file of the run directory names belongs to the run (docs/explanation/security.md). The agent can write those files, so
- * the log decides; where the log does not name a process yet, the process table does: a process is the run's if the launcher is its
- * parent or leads its session, or if it carries the run's marker. Nobody else is ever signalled.
+ * Decides whether a process named by a file of the run directory belongs to the run
+ * (docs/explanation/security.md). The agent can write those files, so the log decides. If the log names no
+ * process yet, the process table decides: a process belongs to the run if the launcher is its parent or leads
+ * its session, or if it carries the run's marker. No other process is ever signalled.
  */
 import { basename, dirname, join } from "node:path";
 import type { RecordedProcesses } from "../../protocol/incarnation.ts";
@@ -20,7 +21,10 @@ import { eachEnvironment, markerIn } from "./marker.ts";
 import { kinshipOf, readTable } from "./process-table.ts";
 import { readIdentity } from "./run-directory.ts";
 
-/** Files that name somebody else than is known: the log's word stands. An unknown process contradicts nobody. */
+/**
+ * Finds files that name a process other than the log does; the log is right. An unknown process contradicts
+ * nothing.
+ */
 export const contradictionsIn = (dir: string, known: RecordedProcesses): readonly RunFinding[] =>
   (["claimed", "pid"] as const).flatMap((file) => {
     const one = file === "pid" ? known.agent : known.launcher;
@@ -44,9 +48,9 @@ export const carriesMarker = async ({ pid }: ProcessIdentity, marker: string): P
 const isOfLauncher = ({ ppid, session }: ProcessStat, launcher: ProcessIdentity): boolean =>
   ppid === launcher.pid || session === launcher.pid;
 
-/** By the launcher alone, which is known already. A process that is dead needs nobody's word: it is never signalled. */
+/** Whether the known launcher proves it. A dead process needs no proof, because it is never signalled. */
 export const isVouchedBy = (named: ProcessIdentity, launcher: ProcessIdentity): boolean => {
-  // First: a launcher ends after its agent, so an agent that is seen afterwards is not seen without its launcher.
+  // Checked first: a launcher ends after its agent, so a living agent must have a living launcher.
   const hasLauncher = launcher.pid !== NO_PROCESS && isAlive(launcher);
   const stat = named.pid === NO_PROCESS ? undefined : readStat(named.pid);
   if (stat?.start_time !== named.start_time || isDeadState(stat.state)) return true;
@@ -61,20 +65,20 @@ export const isOfRun = async (
   isVouchedBy(named, launcher) ||
   isSame(named, launcher) ||
   (await carriesMarker(named, marker)) ||
-  // It has ended while it was looked at: it shows no marker then.
+  // The process ended during the check, and then shows no marker.
   !isAlive(named);
 
 const wordsOf = (pid: number): readonly string[] =>
   readProc(`/proc/${pid}/cmdline`).toString("latin1").split("\0");
 
-/** Processes that the launcher starts beside the agent; both are started before it. */
+/** Processes that the launcher starts besides the agent; both start before it. */
 const isHelper = (pid: number): boolean => {
   const [program, option, script] = wordsOf(pid);
   if (program === "mkfifo") return true;
   return (program === "tail" && option === "-c") || script?.startsWith("# holdfast lifeline") === true;
 };
 
-/** Whether this is the helper of the run that feeds its agent's stdin; or is gone, and then never signalled. */
+/** Whether this is the run's helper that feeds the agent's stdin, or is gone and thus never signalled. */
 export const isPumpOf = async (
   named: ProcessIdentity,
   launcher: ProcessIdentity,
@@ -82,13 +86,18 @@ export const isPumpOf = async (
   dir: string,
 ): Promise<boolean> => ((await isOfRun(named, launcher, marker)) && isPump(named, dir)) || !isAlive(named);
 
-/** It reads the run's stdin file; before its exec it is a copy of the launcher. The state directory may have been named otherwise then. */
+/**
+ * The pump reads the run's stdin file, and is a copy of the launcher before its exec. Only the end of the
+ * path is compared, because the state directory may have had another name then.
+ */
 const isPump = ({ pid }: ProcessIdentity, dir: string): boolean => {
   const run = join("/", basename(dirname(dir)), basename(dir));
   return wordsOf(pid).some((word) => word.endsWith(run) || word.endsWith(`${run}/stdin`));
 };
 
-/** The launcher's first child that is no helper: its agent, whatever a file says. Undefined where it has none. */
+/**
+ * The launcher's first child that is not a helper: its agent, whatever a file says. Undefined if it has none.
+ */
 export const agentBelow = async (launcher: ProcessIdentity): Promise<ProcessIdentity | undefined> => {
   if (launcher.pid === NO_PROCESS || !isAlive(launcher)) return undefined;
   const { children } = kinshipOf(await readTable());

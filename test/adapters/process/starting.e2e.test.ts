@@ -114,7 +114,7 @@ test("a living process that is not of the run is never its agent, also where nob
   writeFileSync(join(dir, "exit"), "0\n");
   const { agent, told } = await startOf(dir, new ChangeWatch(dir));
   expect(agent.pid).toBe(NO_PROCESS);
-  expect(told).toEqual([`pid: it names pid ${stranger.pid}, which lives and is not of this run`]);
+  expect(told).toEqual([`pid: it names pid ${stranger.pid}, which lives and does not belong to this run`]);
 });
 
 test("a pid file that names nobody, of a run whose agent nobody knows, is no finding", async () => {

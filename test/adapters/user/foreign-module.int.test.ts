@@ -59,7 +59,9 @@ test.each(["its own directory", "one above that"])(
     expect(await whyOf(link)).toContain("can be written by others");
     // Nobody removes what is another's from a sticky directory; a module that lies in it could be given one to import.
     chmodSync(open, 0o1777);
-    expect(await whyOf(moved)).toContain(open === inner ? "can be written by others" : "it is not an adapter");
+    expect(await whyOf(moved)).toContain(
+      open === inner ? "can be written by others" : "it is not an adapter",
+    );
   },
 );
 
