@@ -168,7 +168,7 @@ export interface PermissionAnswer {
   readonly message?: string;
 }
 
-/** What a decoder may know before the first line. */
+/** The facts that a decoder may know before the first line. */
 export type Opening = Pick<PlanContext, "spec" | "incarnation" | "session"> &
   Partial<Pick<PlanContext, "worker_id">>;
 

@@ -13,7 +13,7 @@ import { readProc, readStat } from "./identity.ts";
 import { runOf } from "./living.ts";
 import { markerIn, readEnvironment } from "./marker.ts";
 
-/** What is known about a living run, from its records and the snapshots of its descendants. */
+/** The known facts about a living run, from its records and the snapshots of its descendants. */
 export interface KnownRun extends RunId {
   /** Whether the process is its launcher, its agent, or one of their descendants. */
   owns(pid: number, start_time: string): boolean;

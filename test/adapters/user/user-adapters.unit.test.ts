@@ -72,7 +72,7 @@ describe("loading", () => {
   test.each<[string, unknown, RegExp]>([
     ["nothing", undefined, /^it is not an adapter: the export/],
     ["no adapter", { kind: "x" }, /^it is not an adapter: aliases: /],
-    ["a bad kind", { ...example, kind: "My Kind" }, /kind: is a-z, 0-9 and _/],
+    ["a bad kind", { ...example, kind: "My Kind" }, /kind: must consist of a-z, 0-9 and _/],
     ["no functions", { ...example, decode: 7 }, /decode: is not a function/],
     ["our own kind", { ...example, kind: "codex" }, /^there is already a kind called codex$/],
     ["our own short name", { ...example, aliases: ["claude"] }, /^there is already a kind called claude$/],
@@ -167,7 +167,7 @@ test("what a guarded adapter gives back at run time is looked at each time", () 
   expect(turned.decode(turned.initial(openingOf(turned.kind)), line, "stdout").records).toHaveLength(1);
   bad = true;
   expect(() => turned.decode(turned.initial(openingOf(turned.kind)), line, "stdout")).toThrow(
-    /decode of lines gave back/,
+    /decode of lines returned a value/,
   );
 });
 
@@ -188,8 +188,8 @@ test("what a guarded adapter would write to its agent is whole lines, also by th
   const allow = { decision: "allow" } as const;
   expect([frame("m", "text", {}), answer?.(null, allow), interrupt?.({})]).toEqual(["m\n", "a\n", undefined]);
   talk.end = "";
-  expect(() => frame("m", "text", {})).toThrow(/messages\.frame of lines gave back/);
-  expect(() => answer?.(null, allow)).toThrow(/messages\.answer of lines gave back/);
+  expect(() => frame("m", "text", {})).toThrow(/messages\.frame of lines returned a value/);
+  expect(() => answer?.(null, allow)).toThrow(/messages\.answer of lines returned a value/);
 });
 
 test("a registry has the kinds of users beside ours, and their programs and options as they are configured", async () => {
