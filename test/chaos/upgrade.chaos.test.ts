@@ -65,7 +65,9 @@ test("a version that cannot start, or cannot read the log, changes nothing", asy
   db.pragma("user_version = 999");
   db.close();
   const older = await upgrade(nextVersion(), daemon.stateDir);
-  expect(older.error.message).toContain("The event log has schema 999, and this version knows schemas up to");
+  expect(older.error.message).toContain(
+    "The event log has schema 999, but this version knows schemas only up to",
+  );
   expect(await daemon.info(worker)).toMatchObject({ state: "running", incarnation: 1 });
 });
 

@@ -72,7 +72,7 @@ it("a schema that is newer than this version is told, as the daemon tells it", a
   const db = new SQLite(file);
   db.pragma("user_version = 99");
   db.close();
-  const sentence = "The event log has schema 99, and this version knows schemas up to 3.";
+  const sentence = "The event log has schema 99, but this version knows schemas only up to 3.";
   const checked = await agent("db", "check");
   expect(checked.error).toMatchObject({ code: "STORE_FAILED", message: sentence });
   const started = await agent("daemon", "start");
@@ -85,7 +85,7 @@ it("a FIFO in the place of the log is refused at once, by a check, by doctor and
   const { agent, file } = await stopped();
   rmSync(file);
   execFileSync("mkfifo", [file]);
-  const sentence = `${file} is no regular file, so it is no event log.`;
+  const sentence = `${file} is not a regular file, so it is not an event log.`;
   expect((await agent("db", "check")).error?.message).toContain(sentence);
   expect((await agent("daemon", "start")).error?.message).toContain(sentence);
   expect(eventLogOf(await agent("doctor"))).toMatchObject({ result: "fail" });
@@ -225,7 +225,7 @@ it("rows that somebody has edited are told by the doctor, and are as their recor
   expect((doctor.meta.partial as DoctorReport).checks).toContainEqual({
     name: "projections",
     result: "fail",
-    finding: expect.stringMatching(/^A projection says something else of worker:/),
+    finding: expect.stringMatching(/^The projected rows of worker:/),
     fix: "agent db rebuild",
   });
   await agent("daemon", "start");

@@ -120,7 +120,7 @@ it("a FIFO beside the log holds up neither a check nor an export", async () => {
   await soon("daemon", "start");
   await soon("daemon", "stop");
   spoil(["holdfast.db-journal"], aFifo);
-  const sentence = `${at("holdfast.db-journal")} is no regular file, so the event log beside it cannot be opened.`;
+  const sentence = `${at("holdfast.db-journal")} is not a regular file, so the event log beside it cannot be opened.`;
   expect((await soon("db", "check")).error?.message).toContain(sentence);
   for (const argv of [["export"], ["gc", "--vacuum"], ["rebuild"]])
     expect((await soon("db", ...argv)).error).toMatchObject({ code: "STORE_CORRUPT", message: sentence });

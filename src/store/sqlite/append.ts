@@ -1,9 +1,9 @@
 /**
- * The writer: records, projections and checkpoints of any number of callers in one synchronous transaction. Seq and
- * versions are counted here and read again from the database after a rollback, so both stay dense.
+ * Writes records, projections and checkpoints of any number of callers in one synchronous transaction. It counts seqs and
+ * versions itself, and reads them again from the database after a rollback, so both stay dense.
  *
- * A record without a stated correlation belongs to its worker's, else to itself. Without a stated cause it is its own
- * cause: nothing earlier is known to have caused it.
+ * A record without a correlation id gets its worker's, or else its own. Without a causation id it gets its own id: nothing
+ * earlier is known to have caused it.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "better-sqlite3";
@@ -19,15 +19,15 @@ import { makeInserter } from "./insert.ts";
 import type { Projection } from "./projections/projection.ts";
 import type { RecentLine, RecentLines } from "./recent.ts";
 
-/** The records that one caller hands over: all of them is in the log, or none. */
+/** The records of one caller: all of them get into the log, or none. */
 export interface AppendBatch {
   readonly drafts: readonly RecordDraft[];
   readonly options: AppendOptions | undefined;
-  /** Epoch milliseconds; now, where it is not given. */
+  /** Epoch milliseconds; default: now. */
   readonly recorded_at?: number;
 }
 
-/** Stamps of the same fact told twice differ; all else of a draft must be what the log has. */
+/** The parts of a draft that a repeat must have in common with the record. Only the clock stamp may differ. */
 const material = ({ type, stream, worker_id, incarnation, payload }: RecordDraft): unknown => {
   const { clock: _, ...facts } = JSON.parse(JSON.stringify(payload));
   return { type, stream, worker_id: worker_id ?? null, incarnation: incarnation ?? null, facts };
@@ -37,7 +37,7 @@ const sameFact = (stored: LogRecord, draft: RecordDraft): LogRecord => {
   if (isDeepStrictEqual(material(stored), material(draft))) return stored;
   throw new HoldfastError(
     "VERSION_CONFLICT",
-    `The id ${stored.id} is taken: record ${stored.seq} of the log has it and says something else.`,
+    `The id ${stored.id} is taken: record ${stored.seq} of the log has it, with other content.`,
     {
       suggestion: "Use a new idempotency key for a new request.",
       details: { id: stored.id, seq: stored.seq },
@@ -61,7 +61,7 @@ export interface WriterParts {
   readonly recent: RecentLines;
   readonly now: () => number;
   readonly newId: () => string;
-  /** Told of the newest lifecycle record of each commit. */
+  /** Called with the newest lifecycle record of each commit. */
   readonly onDurable: (seq: number, id: string) => void;
 }
 
@@ -73,7 +73,7 @@ export class Writer {
   private readonly statements: ReturnType<typeof statementsOf>;
   private readonly transaction: (callers: readonly AppendBatch[]) => Results;
   private newest: number;
-  /** The newest seq that is on the disk, while more than that is shown. */
+  /** The newest seq on the disk; set only while held records are shown. */
   private recorded: number | undefined;
   private recount = false;
   private readonly versions = new Map<string, number>();
@@ -92,7 +92,10 @@ export class Writer {
 
   readonly head = (): number => this.recorded ?? this.newest;
 
-  /** Returns the records of each caller, in order. Throws what SQLite throws; nothing is written then. */
+  /**
+   * Writes all callers' records and returns them per caller, in order. Throws the error of SQLite, and then nothing is
+   * written.
+   */
   write(callers: readonly AppendBatch[]): Results {
     const { recent, onDurable } = this.parts;
     this.countAgain();
@@ -113,21 +116,25 @@ export class Writer {
       this.forget(before);
       throw cause;
     } finally {
-      // Its stream has most likely ended, too. Not earlier: until the rows are inserted the database does not know its version.
+      // The stream has most likely ended, so its version is no longer cached. This is done last: until the rows are
+      // inserted, the database does not know the version.
       for (const { stream, type } of this.written) if (type === "worker_ended") this.versions.delete(stream);
       this.letGo();
       if (this.versions.size > STREAMS_CACHED_MAX) this.versions.clear();
     }
   }
 
-  /** Applies them in a transaction that stays open, after those that are in it: this connection's rows say what they say. */
+  /**
+   * Applies records in a transaction that stays open, after those already in it, so that reads on this connection show
+   * them.
+   */
   show(callers: readonly AppendBatch[]): Results {
     const { db } = this.parts;
     if (!db.inTransaction) {
       this.countAgain();
       this.recorded = this.newest;
       this.setDurable(true);
-      // Nothing of it goes to a disk before it is recorded.
+      // Keep SQLite from writing any of it to the disk before it is recorded.
       db.pragma("cache_spill = OFF");
       db.pragma("temp_store = MEMORY");
       db.exec("BEGIN IMMEDIATE");
@@ -137,7 +144,7 @@ export class Writer {
     return results;
   }
 
-  /** Rolls all of that back. */
+  /** Rolls back everything shown. */
   hide(): void {
     const { db } = this.parts;
     if (db.inTransaction) db.exec("ROLLBACK");
@@ -226,12 +233,15 @@ export class Writer {
   }
 
   private findStored(id: string): LogRecord | undefined {
-    this.rows.flush(); // it may be in this batch
+    this.rows.flush(); // the record may be in this batch
     const row = this.statements.byId.get(id) as Row | undefined;
     return row && JSON.parse(verifiedLine(row));
   }
 
-  /** FULL syncs the WAL at the commit; NORMAL leaves that to the next checkpoint or FULL commit. Not settable inside a transaction. */
+  /**
+   * Sets whether commits are durable. FULL syncs the WAL at the commit; NORMAL leaves that to the next checkpoint or FULL
+   * commit. SQLite refuses a change inside a transaction.
+   */
   private setDurable(wanted: boolean): void {
     if (wanted === this.durable) return;
     this.parts.db.pragma(`synchronous = ${wanted ? "FULL" : "NORMAL"}`);
@@ -243,7 +253,7 @@ export class Writer {
     this.recount = false;
   }
 
-  /** The lines of the last transaction were told, or never will be. */
+  /** Forgets the lines of the last transaction: they were published, or never will be. */
   private letGo(): void {
     this.written = [];
     this.lifecycle = undefined;
@@ -253,7 +263,7 @@ export class Writer {
     this.rows.reset();
     this.parts.projection.reset();
     this.versions.clear();
-    this.newest = before; // readers go on; the next write counts again, when the database may answer again
+    this.newest = before; // readers go on; the next write counts again, when the database may work again
     this.recount = true;
   }
 }

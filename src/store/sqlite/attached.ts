@@ -1,4 +1,4 @@
-/** All that is made over one connection: thrown away and made anew where the log opens its file again. */
+/** Everything built on one connection. It is dropped and rebuilt if the log opens its file again. */
 import type { Database, Statement } from "better-sqlite3";
 import { BOOT_LOOK } from "../../base/limits.ts";
 import type { Checkpoint } from "../event-log.ts";
@@ -28,7 +28,7 @@ import { subtreeSums } from "./usage.ts";
 
 export interface AttachedLog {
   readonly db: Database;
-  /** It was opened on a full disk: no thread can read the log beside it. */
+  /** True if it was opened on a full disk: no thread can read the log meanwhile. */
   readonly isAlone: boolean;
   readonly history: History;
   readonly presence: () => Presence;

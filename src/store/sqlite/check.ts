@@ -1,4 +1,4 @@
-/** `agent db check`: everything that the log promises of itself, one sentence for each thing that is not so. */
+/** `agent db check`: checks every promise of the log about itself, with one sentence for each violation. */
 import SQLite, { type Database } from "better-sqlite3";
 import { CHECK_FINDINGS_MAX } from "../../base/limits.ts";
 import type { LogRecord } from "../../protocol/records.ts";
@@ -15,9 +15,9 @@ import { hasRetention, makeRemoved, type RemovedRanges } from "./retention/remov
 import { spoiltLogTables, spoiltProjectionTables } from "./schema.ts";
 
 const OF_ANOTHER_VERSION =
-  "The projections are those of another version, and were not compared: the next daemon of this version folds them from the log.";
+  "The projections are of another version and were not compared: the next daemon of this version folds them from the log.";
 
-/** `notes`: of where the log lies, which a look at its records cannot know. */
+/** Checks a log. `notes`: facts about its file that the records cannot tell. */
 export const check = (db: Database, notes: readonly string[] = []): CheckReport => {
   const findings: string[] = [];
   let otherFold = false;
@@ -33,11 +33,12 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
     const said = (
       db.pragma(`integrity_check(${CHECK_FINDINGS_MAX})`) as { readonly integrity_check: string }[]
     ).map(({ integrity_check }) => integrity_check);
-    // A page that the disk does not give is no finding about the log, and nobody should delete it for that.
+    // An unreadable page is a fault of the disk, not of the log: a finding might lead people to delete the log.
     if (verdictOf(said) === "unreadable") throw diskFails("unreadable");
     for (const one of said) if (one !== "ok") find(`SQLite finds: ${one}.`);
 
-    for (const name of spoiltTables(db)) find(`The table or index ${name} is not as it was made.`);
+    for (const name of spoiltTables(db))
+      find(`The table or index ${name} does not have its original definition.`);
     resetProjections(folded);
     const projection = projections(folded);
     const versions = new Map<string, number>();
@@ -52,7 +53,7 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
       head = seq;
       const expected = (versions.get(stream) ?? 0) + 1;
       if (version !== expected)
-        find(`Record ${seq} is version ${version} of stream ${stream}, and ${expected} was due.`);
+        find(`Record ${seq} is version ${version} of stream ${stream}, but ${expected} was expected.`);
       versions.set(stream, version);
       const line = intactLine(row);
       if (line === undefined) {
@@ -62,14 +63,14 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
       const record: LogRecord = JSON.parse(line);
       if (record.type === "log_gap") {
         versions.set(stream, record.payload.to_version);
-        told += record.payload.records - 1; // its own place is none of the holes
+        told += record.payload.records - 1; // the gap's own record is not a hole
         if (record.payload.records !== record.payload.to_version - version + 1)
           find(`The gap at record ${seq} does not tell how many records were removed.`);
       }
       projection.fold(record);
     }
     if (findings.length === 0 && told !== holes)
-      find(`The gaps of the log tell of ${told} removed records, and ${holes} are not there.`);
+      find(`The gaps of the log tell of ${told} removed records, but ${holes} are missing.`);
     projection.flush();
     const written = headInMeta(db);
     if (head !== written) find(`The log ends at record ${head}, but it was written up to ${written}.`);
@@ -89,7 +90,7 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
   return { ok: findings.length === 0, records, head, findings, notes: told };
 };
 
-/** This says nothing about the file of an older version. */
+/** Tables and indexes whose definition has changed. Empty for the file of another version, whose definitions may differ. */
 const spoiltTables = (db: Database): readonly string[] => [
   ...(isNewestSchema(db) ? spoiltLogTables(db) : []),
   ...(projectionsAreCurrent(db) ? spoiltProjectionTables(db) : []),
@@ -97,7 +98,7 @@ const spoiltTables = (db: Database): readonly string[] => [
 
 const NOTHING_REMOVED: Pick<RemovedRanges, "firstNotRemoved"> = { firstNotRemoved: (from) => from };
 
-/** The seqs from `from` to `to` that are missing and that nobody removed, as runs. */
+/** Missing seqs from `from` to `to` that retention has not removed, as runs. */
 function* notRemoved(
   removed: Pick<RemovedRanges, "firstNotRemoved">,
   from: number,
@@ -115,7 +116,7 @@ function* notRemoved(
 
 const shorten = (row: string): string => (row.length > 300 ? `${row.slice(0, 300)}…` : row);
 
-/** Rows that only one side has, in both directions. */
+/** Sentences about rows that only one side has. */
 function* differences(stored: Iterable<string>, folded: Iterable<string>): Generator<string> {
   const due = new Set(folded);
   for (const row of stored)

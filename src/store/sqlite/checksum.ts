@@ -1,6 +1,6 @@
 /**
- * One row of the log, its JSON line, and the checksum of that line. The check covers exactly what a reader gets:
- * the line is spliced together from the columns (the payload is never parsed) and covers every column but the checksum.
+ * A row of the log, its JSON line, and the checksum of that line. The checksum covers exactly what a reader gets: the line
+ * is built from the columns, without parsing the payload, and covers every column except the checksum.
  */
 import { crc32 } from "node:zlib";
 import { isoTime } from "../../base/iso-time.ts";
@@ -10,7 +10,7 @@ import type { RecordType } from "../../protocol/records.ts";
 export const COLUMNS =
   "seq, id, stream, version, type, recorded_at, worker_id, incarnation, correlation_id, causation_id, payload, checksum";
 
-/** The columns of a row, in the order of COLUMNS; `recordedAt` is epoch milliseconds, `payload` JSON text. */
+/** The columns of a row in the order of COLUMNS. `recordedAt` is epoch milliseconds, `payload` is JSON text. */
 export type ChecksumFields = readonly [
   seq: number,
   id: string,
@@ -27,7 +27,7 @@ export type ChecksumFields = readonly [
 export type Row = readonly [...ChecksumFields, checksum: number];
 
 const PLAIN = /^[\w:.-]*$/;
-/** Nearly every id is plain, and a test is cheaper than JSON.stringify. */
+/** Nearly every id is plain, and the test is cheaper than JSON.stringify. */
 const quote = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
 
 /** The record as one JSON line without a line end, fields in the order of cli.md (One record). */
@@ -42,7 +42,7 @@ export const lineOf = (facts: ChecksumFields | Row): string => {
   );
 };
 
-/** CRC-32 (zlib) of the line's UTF-8 bytes: finds damage, does not resist forgery. */
+/** CRC-32 (zlib) of the line's UTF-8 bytes. It finds damage but does not resist forgery. */
 export const checksumOf = (line: string): number => crc32(line);
 
 /** The row's line if its checksum is right, else undefined. */
@@ -51,11 +51,11 @@ export const intactLine = (row: Row): string | undefined => {
     const line = lineOf(row);
     return checksumOf(line) === row[11] ? line : undefined;
   } catch {
-    return undefined; // a column holds what its type forbids, such as a time out of range
+    return undefined; // a column holds an impossible value, such as a time out of range
   }
 };
 
-/** The row's line. Throws STORE_CORRUPT naming the seq. */
+/** The row's line. Throws STORE_CORRUPT, with the seq, if its checksum is wrong. */
 export const verifiedLine = (row: Row): string => {
   const line = intactLine(row);
   if (line === undefined)

@@ -1,4 +1,7 @@
-/** The one connection that writes: pragmas, schema, identity of the store, and the look at the tail before anything is trusted. */
+/**
+ * The only connection that writes: pragmas, schema, identity of the store, and the check of the tail before anything is
+ * trusted.
+ */
 import { closeSync, openSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { STORE_BUSY_MAX_MS, STORE_BUSY_OPEN_MS, WAL_KEPT_BYTES } from "../../base/limits.ts";
@@ -11,11 +14,11 @@ import type { LogOptions } from "./open-options.ts";
 export const newestSeq = (db: Database): number =>
   db.prepare("SELECT coalesce(max(seq), 0) FROM records").pluck().get() as number;
 
-/** The newest seq by meta; it is written in every transaction, so a tail cut off shows. */
+/** The newest seq in `meta`. Every transaction writes it, so a cut-off tail is found. */
 export const headInMeta = (db: Database): number =>
   db.prepare("SELECT value FROM meta WHERE key = 'head'").pluck().get() as number;
 
-/** Throws STORE_CORRUPT when the newest record is damaged or missing. */
+/** Throws STORE_CORRUPT if the newest record is damaged or missing. */
 export const checkTail = (db: Database): void => {
   const head = headInMeta(db);
   const newest = newestSeq(db);
@@ -31,7 +34,7 @@ export const checkTail = (db: Database): void => {
 };
 
 const META = ["store_id", "epoch", "head"] as const;
-/** A log that is only opened is not written to: its disk may be full. */
+/** True if the log has its identity. Opening such a log writes nothing, because its disk may be full. */
 const isIdentified = (db: Database): boolean => {
   const known = db.prepare("SELECT key FROM meta").pluck().all();
   return META.every((key) => known.includes(key));
@@ -55,7 +58,7 @@ const connectBy = (
   const db = database?.(opened) ?? opened;
   try {
     if (isAlone) db.pragma("locking_mode = EXCLUSIVE");
-    // Only for an empty file: an older one goes on using its free pages, and a damaged one is not written to.
+    // Set this only in an empty file: an older one goes on using its free pages, and a damaged one must not be written to.
     if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
     db.pragma("journal_mode = WAL");
     migrate(db);
@@ -72,13 +75,13 @@ const connectBy = (
 
 export interface LogConnection {
   readonly db: Database;
-  /** No other connection can read the log meanwhile. */
+  /** True if no other connection can read the log meanwhile. */
   readonly isAlone: boolean;
 }
 
 /**
- * Opens or makes the database (mode 0600). To inspect it, the look at the tail is left to the caller. A full disk has no room for the
- * index that connections share (`-shm`): the log is opened by this one alone then, which has it in memory.
+ * Opens or creates the database (mode 0600). With `inspect`, the caller checks the tail. A full disk has no room for the
+ * index that connections share (`-shm`): then this connection opens the log alone and has that index in memory.
  */
 export const connect = (options: LogOptions, newId: () => string): LogConnection => {
   try {

@@ -1,6 +1,6 @@
 /**
- * Reads behind a cursor: the newest lines from memory, the rest from the log with every checksum verified. A read is
- * bounded by what it returns and by what it looks at, so no filter can hold up the writer.
+ * Reads the records after a cursor: the newest lines from memory, the others from the log, with every checksum verified. A
+ * read is bounded in what it returns and in what it looks at, so that no filter can hold up the writer.
  */
 import type { Database } from "better-sqlite3";
 import { READ_PAGE_MAX_CHARS, READ_SCAN_MAX_RECORDS } from "../../base/limits.ts";
@@ -18,14 +18,14 @@ export interface ScannedPage {
   readonly scanned: number;
 }
 
-/** `types` and `kinds` together name what is wanted: an AgentEvent counts by its kind where kinds are given. */
+/** True if a line matches the filter. If kinds are given, an AgentEvent is selected by its kind. */
 const wants = (filter: RecordFilter, streams: readonly string[] | undefined, entry: RecentLine): boolean => {
   if (streams && !streams.includes(entry.stream)) return false;
   if (filter.kinds && entry.kind !== undefined) return filter.kinds.includes(entry.kind);
   return filter.types ? filter.types.includes(entry.type) : filter.kinds === undefined;
 };
 
-/** The same in SQL: a condition over @streams, @types and @kinds, each a JSON array. */
+/** The filter in SQL: a condition over @streams, @types and @kinds, each a JSON array. */
 const condition = (filter: RecordFilter, isOfStreams = false): string => {
   const listed = (column: string, name: string) => `${column} IN (SELECT value FROM json_each(@${name}))`;
   const typed = filter.types ? listed("type", "types") : filter.kinds ? "false" : "true";
@@ -35,15 +35,15 @@ const condition = (filter: RecordFilter, isOfStreams = false): string => {
   return isOfStreams ? `${listed("stream", "streams")} AND ${kind}` : kind;
 };
 
-/** Undefined: all of them. */
+/** The streams of a filter; undefined for all. */
 const streamsOf = ({ worker_ids, streams }: RecordFilter): readonly string[] | undefined =>
   worker_ids === undefined ? streams : [...worker_ids.map(workerStream), ...(streams ?? [])];
 
-/** The words of the index records_lifecycle, so that it is used where no output is asked for. */
+/** The condition of the index records_lifecycle, so that SQLite uses it if no output is wanted. */
 const lifecycleOnly = (types: readonly RecordType[]): string =>
   types.some(isOutput) ? "" : "type NOT IN ('agent.event', 'worker_log_chunk') AND ";
 
-/** A reader that asks for output is told where some of it was removed. */
+/** Adds gaps to a filter for output, so that its reader learns where output was removed. */
 const withGaps = (filter: RecordFilter): RecordFilter =>
   filter.kinds || filter.types?.some(isOutput)
     ? { ...filter, types: [...(filter.types ?? []), "log_gap"] }
@@ -52,7 +52,7 @@ const withGaps = (filter: RecordFilter): RecordFilter =>
 const missing = (seq: number): HoldfastError =>
   new HoldfastError("STORE_CORRUPT", `Record ${seq} of the event log is missing.`, { details: { seq } });
 
-/** Smallest whole number in (below, above) for which `holds`, else `above`; `holds` must stay true once it is. */
+/** The smallest integer in (below, above) for which `holds` is true, else `above`. Once true, `holds` must stay true. */
 const firstWhere = (below: number, above: number, holds: (n: number) => boolean): number => {
   let [no, yes] = [below, above];
   while (yes - no > 1) {
@@ -80,7 +80,7 @@ const statementsOf = (db: Database) => ({
   newestVersion: db
     .prepare<[string], number>("SELECT coalesce(max(version), 0) FROM records WHERE stream = ?")
     .pluck(),
-  // If retention has removed records, the next one that is there stands for them.
+  // The next record stands for those that retention removed.
   fromVersion: db.prepare<[string, number], StreamPosition>(
     "SELECT seq, version FROM records WHERE stream = ? AND version >= ? ORDER BY version LIMIT 1",
   ),
@@ -92,7 +92,7 @@ const statementsOf = (db: Database) => ({
     .pluck(),
 });
 
-/** Rows up to the page's bounds; `scanned` is where the filter has looked when neither of them cut it short. */
+/** Reads rows up to the bounds of a page. If no bound cuts it short, the given `scanned` is the result's. */
 const pageOf = (rows: Iterable<Row>, limit: number, scanned: number): ScannedPage => {
   const lines: string[] = [];
   const seqs: number[] = [];
@@ -121,7 +121,7 @@ export class Cursor {
   private readonly absent: AbsentRows;
   private readonly statements: ReturnType<typeof statementsOf>;
   private readonly removed: ReturnType<typeof makeRemoved>;
-  /** Statements by their SQL; there are few, because a filter's lists are bound as JSON. */
+  /** Statements by their SQL. There are few, because the lists of a filter are bound as JSON. */
   private readonly filtered = new Map<string, Select>();
 
   constructor(db: Database, head: () => number, recent: RecentLines, absent: AbsentRows) {
@@ -221,7 +221,7 @@ export class Cursor {
     return { lines, seqs, scanned };
   }
 
-  /** Versions and seqs of a stream rise together: the place of the cursor is found by halving, in the index alone. */
+  /** Reads one stream. Its versions and seqs rise together, so bisection finds the cursor in the index alone. */
   private ofOneStream(after: number, limit: number, filter: RecordFilter, stream: string): ScannedPage {
     const { newestVersion, fromVersion, upToVersion } = this.statements;
     const newest = newestVersion.get(stream) ?? 0;
@@ -235,7 +235,7 @@ export class Cursor {
     return pageOf(rows, limit, last === newest ? this.head() : upToVersion.get(stream, last)!.seq);
   }
 
-  /** Everything after a seq; what is not there must have been removed. */
+  /** Reads everything after a seq. A missing record must have been removed by retention, else it is damage. */
   private ofAll(after: number, limit: number): ScannedPage {
     const rows = this.statements.ofRange.iterate(after, limit) as Iterable<Row>;
     const page = pageOf(rows, limit, this.head());

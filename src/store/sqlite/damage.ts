@@ -1,19 +1,19 @@
 /**
- * Whether a log that SQLite calls corrupt is. SQLite says SQLITE_CORRUPT also where the disk answered a read with EIO, and people
- * delete what is called damaged: so the file is looked at once more, over a connection of its own, before that is said.
+ * Decides whether a log that SQLite calls corrupt is really damaged. SQLite also says SQLITE_CORRUPT if the disk fails a
+ * read with EIO, and people delete what is called damaged. So the file is first checked again on a separate connection.
  */
 import type { Database } from "better-sqlite3";
 import { DAMAGE_LOOK_MAX_BYTES, DAMAGE_LOOK_PERIOD_MS, STORE_BUSY_OPEN_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { openDatabase } from "./database.ts";
 
-/** `unsure`: it is too large to look at while everybody waits. */
+/** `unsure`: the file is too large to check while everybody waits. */
 export type DamageVerdict = "damaged" | "whole" | "unreadable" | "unsure";
 
-/** The low byte of SQLite's codes for errors of the disk. */
+/** The low byte of SQLite's codes for disk errors. */
 const IOERR = 10;
 
-/** The findings of `quick_check`: pages that the disk does not give have its error's number (`error code=8458`). */
+/** The verdict by the findings of `quick_check`. An unreadable page has the number of a disk error (`error code=8458`). */
 export const verdictOf = (findings: readonly string[]): DamageVerdict => {
   if (findings.length === 1 && findings[0] === "ok") return "whole";
   const codes = findings.map((found) => Number(/error code=(\d+)/.exec(found)?.[1] ?? Number.NaN));
@@ -55,7 +55,10 @@ const isCalledCorrupt = ({ code, cause }: HoldfastError): boolean =>
   "code" in cause &&
   /^SQLITE_CORRUPT/.test(String(cause.code));
 
-/** The same error, or what it is in truth. A look is good for a while: a damaged log may be read again and again. */
+/**
+ * Returns the error itself or, after a check of the file, the true one. A check counts for DAMAGE_LOOK_PERIOD_MS, because a
+ * damaged log may be read again and again.
+ */
 export const makeJudge = (file: string, now: () => number) => {
   let known: { readonly verdict: DamageVerdict; readonly at: number } | undefined;
   return (error: HoldfastError): HoldfastError => {

@@ -1,20 +1,20 @@
 /**
- * How a file of SQLite is opened: the database and what SQLite keeps beside it are regular files. SQLite itself would wait for ever in a
- * FIFO that has one of these names.
+ * Opens files of SQLite: the database and the files that SQLite keeps beside it must be regular. SQLite itself would wait
+ * for ever on a FIFO with one of these names.
  */
 import { type Stats, statSync } from "node:fs";
 import SQLite, { type Database } from "better-sqlite3";
 import { statAt } from "../../base/files/regular-file.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 
-/** By SQLite, which follows no link to one of them. */
+/** Suffixes of the files that SQLite keeps beside a database. It follows no links to them. */
 export const BESIDE = ["-wal", "-shm", "-journal"] as const;
 
-/** The first of the names beside a database under which lies no regular file. */
+/** The first path beside a database that is no regular file. */
 const irregularBeside = (file: string): string | undefined =>
   BESIDE.map((suffix) => `${file}${suffix}`).find((path) => statAt(path)?.isFile() === false);
 
-/** The link that is there leads to itself: nobody can open it. */
+/** The stats of the file; "nowhere" for a link that leads to itself, which cannot be opened. */
 const statTarget = (file: string): Stats | "nowhere" | undefined => {
   try {
     return statSync(file, { throwIfNoEntry: false });
@@ -25,27 +25,27 @@ const statTarget = (file: string): Stats | "nowhere" | undefined => {
 };
 
 /**
- * Says what lies in the place of the log, or of a file beside it, and is no regular file; undefined where all is as it should be. A directory in
- * the place of the log SQLite refuses itself. A link to the log is followed.
+ * Describes a file in place of the log, or beside it, that is not regular; undefined if all is well. SQLite itself refuses
+ * a directory in place of the log. A link to the log is followed.
  */
 export const irregularity = (file: string): string | undefined => {
   const stats = statTarget(file);
   if (stats === "nowhere" || (stats !== undefined && !stats.isFile() && !stats.isDirectory()))
-    return `${file} is no regular file, so it is no event log.`;
+    return `${file} is not a regular file, so it is not an event log.`;
   const spoilt = irregularBeside(file);
-  return spoilt && `${spoilt} is no regular file, so the event log beside it cannot be opened.`;
+  return spoilt && `${spoilt} is not a regular file, so the event log beside it cannot be opened.`;
 };
 
-/** Fails with STORE_CORRUPT. */
+/** Throws STORE_CORRUPT for an irregular file. */
 export const refuseIrregular = (file: string): void => {
   const problem = irregularity(file);
   if (problem === undefined) return;
   throw new HoldfastError("STORE_CORRUPT", problem, {
-    suggestion: "Move it away; where it has replaced a file that you have a copy of, bring that back.",
+    suggestion: "Move it away. If it has replaced a file of which you have a copy, bring that back.",
   });
 };
 
-/** Throws STORE_CORRUPT where it is no file, and the errors of SQLite. */
+/** Opens a database. Throws STORE_CORRUPT for an irregular file, and the errors of SQLite. */
 export const openDatabase = (file: string, options?: SQLite.Options): Database => {
   refuseIrregular(file);
   return new SQLite(file, options);

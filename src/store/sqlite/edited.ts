@@ -1,6 +1,7 @@
 /**
- * Projection rows that somebody has edited: the newest workers, those that live, and the trees are folded again from their
- * records, and compared. Bounded in workers and in records: `check` compares everything. The states of all workers are compared.
+ * Finds projection rows that were edited: folds the newest workers, the living ones, and the trees again from their
+ * records, and compares. Bounded in workers and in records; `check` compares everything. The states of all workers are
+ * compared.
  */
 import SQLite, { type Database } from "better-sqlite3";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -15,17 +16,17 @@ import { stateOf, WORKER_STREAMS } from "./standing.ts";
 import { STREAM_COLUMNS } from "./stream-columns.ts";
 
 export interface LookLimits {
-  /** Streams of the newest workers, of the living ones, and of trees, each. */
+  /** The bound for the newest workers, for the living ones, and for trees, each. */
   readonly streams: number;
-  /** Records of all of them together; a stream with more than its share is passed over. */
+  /** The bound for all records together. A stream with more than `stream_records` is left out. */
   readonly records: number;
   readonly stream_records: number;
 }
 
-/** A change by output is in no lifecycle record, and output is not read here. */
+/** Columns that output changes. Output is not read here. */
 const OF_OUTPUT = ["last_seq", "version", "last_event_at"];
 
-/** ULIDs: the last in their order are the newest. One search of an index each. */
+/** The newest streams: the last ones in the order of their ULIDs. One index search each. */
 const lastStreams = (db: Database, prefix: string, limit: number): readonly string[] => {
   const before = db
     .prepare<[string, string], string | null>(
@@ -47,7 +48,7 @@ const livingStreams = (db: Database, limit: number): readonly string[] =>
     .all(limit)
     .map(workerStream);
 
-/** All rows of a stream as text, but for what output changes. */
+/** All rows of a stream as text, without the columns that output changes. */
 const rowsOf = (db: Database) => {
   const tables = TABLES.map((table) => {
     const { column, streamOf } = STREAM_COLUMNS[table];
@@ -68,7 +69,7 @@ const rowsOf = (db: Database) => {
     );
 };
 
-/** If records are gone, the rows may be all that is left of them: nothing is made anew then. */
+/** Refuses a rebuild if records are missing: the rows may be all that is left of them. */
 const refuseMissing = (db: Database, stream: string): void => {
   const [count, newest] = db
     .prepare<[string], [number, number]>("SELECT count(*), max(version) FROM records WHERE stream = ?")
@@ -86,8 +87,8 @@ const refuseMissing = (db: Database, stream: string): void => {
 };
 
 /**
- * Every worker of the log, and the state that the newest record with one gives it, beside the state of its row. A boot takes over who lives
- * by these rows, so none is passed over: a search or two of an index for each worker.
+ * The workers whose row has another state than their newest record with a state. A boot takes over workers by these rows,
+ * so none is left out: one or two index searches for each worker.
  */
 const MISJUDGED = `
   WITH RECURSIVE ${WORKER_STREAMS}, judged (stream, due, state) AS (
@@ -97,7 +98,7 @@ const MISJUDGED = `
   )
   SELECT stream FROM judged WHERE due IS NOT NULL AND due IS NOT state`;
 
-/** Streams of which a projection says something else than their records do. Nothing of the file of another version. */
+/** Streams whose projected rows differ from their records. Empty for the file of another version. */
 export const editedStreams = (db: Database, limits: LookLimits): readonly string[] => {
   if (!isNewestSchema(db) || !projectionsAreSound(db)) return [];
   const folded = new SQLite(":memory:");
@@ -118,7 +119,7 @@ export const editedStreams = (db: Database, limits: LookLimits): readonly string
       const rows = lifecycle.all(stream, stream_records + 1) as Row[];
       left -= rows.length;
       const lines = rows.map(intactLine);
-      // A damaged record is told by who reads it.
+      // Whoever reads a damaged record reports it.
       if (lines.length > stream_records || lines.includes(undefined)) return false;
       for (const line of lines) projection.fold(JSON.parse(line as string));
       projection.flush();
@@ -139,17 +140,20 @@ export const editedStreams = (db: Database, limits: LookLimits): readonly string
   }
 };
 
-/** At a boot: who is served, and who is taken over, is read from these rows. The doctor tells which rows cannot be made anew now. */
+/**
+ * Rebuilds edited projections at a boot, which takes over workers by these rows. `agent doctor` reports those that cannot
+ * be rebuilt now.
+ */
 export const mendEdited = (db: Database, limits: LookLimits, report: (sentence: string) => void): void => {
   try {
     const [first, ...others] = editedStreams(db, limits);
     if (first === undefined) return;
     rebuild(db);
-    report(`${editedSentence(first, others.length)} The projections were made anew from the log.`);
+    report(`${editedSentence(first, others.length)} The projections were rebuilt from the log.`);
   } catch (cause) {
-    report(`The projections were not made anew: ${storeError(cause).message}`);
+    report(`The projections were not rebuilt: ${storeError(cause).message}`);
   }
 };
 
 export const editedSentence = (stream: string, others: number): string =>
-  `A projection says something else of ${stream} than its records do${others === 0 ? "" : `, and of ${others} more`}: its rows were edited or damaged.`;
+  `The projected rows of ${stream}${others === 0 ? "" : ` and ${others} more`} differ from the records: they were edited or damaged.`;

@@ -1,7 +1,7 @@
 /**
- * The log's epoch: one history of it. A log that is found to be an older one than its witness has seen (a backup was put back)
- * begins a new epoch, because the seqs that follow name other records than they did before. The epochs before are kept with
- * the seq up to which they are the same history, so that a cursor of one of them is good as far as that, and refused after it.
+ * The log's epoch is one history of the log. If the log turns out to be older than its witness has seen (a backup was put
+ * back), a new epoch begins, because the next seqs will name other records. Earlier epochs are kept with the last seq that
+ * they share with the current history: a cursor of one of them is valid up to that seq and refused after it.
  */
 import type { Database } from "better-sqlite3";
 import { EPOCHS_KEPT_MAX } from "../../base/limits.ts";
@@ -18,14 +18,14 @@ interface StoredHistory extends History {
   readonly idAt: (seq: number) => string | undefined;
 }
 
-/** How the log that is found differs from the one that its witness saw; undefined where it goes on from there. */
+/** How the log differs from the one that its witness saw; undefined if it continues that one. */
 export const judge = (witness: Witness | undefined, found: StoredHistory): Break | undefined => {
   if (witness === undefined) return undefined;
   const { head } = found;
   const missing = Math.max(0, witness.seq - head);
   if (witness.store_id !== found.store_id) return { why: "other", up_to: head, lost: witness.seq };
   if (witness.epoch !== found.epoch) {
-    // A new epoch was begun, and the daemon died before its witness was written.
+    // The daemon began a new epoch and died before it wrote the witness.
     if (found.former.some(({ epoch }) => epoch === witness.epoch)) return undefined;
     return { why: "older", up_to: head, lost: missing || null };
   }
@@ -51,7 +51,7 @@ const foundIn = (db: Database, file: string): StoredHistory => {
   return { ...historyOf(db), head: headInMeta(db), made: madeAt(file), idAt: (seq) => idAt.get(seq) };
 };
 
-/** One sentence for each break, the one that the next daemon will find too. The witness is read before the log. */
+/** One sentence for each break, including the one that the next daemon will find. Read the witness before the log. */
 export const breaksOf = (db: Database, file: string, witness: Witness | undefined): readonly string[] => {
   if (!hasRetention(db)) return [];
   const found = foundIn(db, file);
@@ -63,11 +63,11 @@ export const breaksOf = (db: Database, file: string, witness: Witness | undefine
 };
 
 export interface Continuity {
-  /** Called with each connection that is opened: the first may begin a new epoch; a later one must be of the same log. */
+  /** Called with each opened connection. The first may begin a new epoch; a later one must be of the same log. */
   settle(db: Database): History;
-  /** A lifecycle record was committed durably. */
+  /** Called when a lifecycle record was committed durably. */
   durable(seq: number, id: string): void;
-  /** On the tick, and at the end: the witness is brought up to date where it is behind. */
+  /** Writes the witness if it is out of date. Called on the tick and at the end. */
   look(): void;
 }
 
@@ -81,7 +81,7 @@ const begin = (db: Database, ended: History, broken: Break, epoch: string, ended
   }).immediate();
 };
 
-/** Nothing is judged of a log that is only inspected, and nothing is written beside it. */
+/** Makes the continuity check of a log. For an inspected log it decides nothing and writes no file. */
 export const makeContinuity = (
   file: string,
   isInspected: boolean,
@@ -97,7 +97,7 @@ export const makeContinuity = (
       writeWitness(file, witness);
       isWritten = true;
     } catch {
-      // A full disk: the one that is there says less, and the next look tries again.
+      // A full disk: the old witness knows less, and the next call tries again.
     }
   };
   return {

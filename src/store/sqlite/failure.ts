@@ -1,4 +1,4 @@
-/** Errors of SQLite and of the file system in the catalogue (promises R24, R25). */
+/** Maps errors of SQLite and of the file system to the catalogue (promises R24, R25). */
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
@@ -10,7 +10,7 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   STORE_FAILED: "The event log cannot be read or written",
 };
 
-/** Errors for which the catalogue's own next step is another one. */
+/** Next steps that differ from the catalogue's. */
 const NEXT: Partial<Record<ErrorCode, string>> = {
   LOCK_HELD: "Close the program that has holdfast.db open; what waits is recorded then.",
 };
@@ -41,7 +41,7 @@ export const storeError = (cause: unknown): HoldfastError => {
       });
 };
 
-/** The disk takes nothing just now: it is full, or it fails. A stop does not wait for that. */
+/** True if the disk is full or fails. A stop does not wait for that. */
 export const isOfTheDisk = ({ cause, code }: HoldfastError): boolean =>
   code === "DISK_FULL" ||
   (cause instanceof Error &&
@@ -50,7 +50,7 @@ export const isOfTheDisk = ({ cause, code }: HoldfastError): boolean =>
 
 type MapError = (error: HoldfastError) => HoldfastError;
 
-/** The same function, throwing HoldfastErrors only; `told` knows better what some of them are. */
+/** Wraps a function so that it throws only HoldfastErrors. `told` may replace them with more exact ones. */
 export const guardedBy =
   (told: MapError) =>
   <A extends unknown[], R>(run: (...args: A) => R) =>

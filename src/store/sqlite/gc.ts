@@ -1,9 +1,9 @@
 /**
- * Retention: output of ended incarnations that is old enough goes to an archive, then out of the log, then its pages back to
- * the disk. A thread gathers and compresses; what must go through the one writer goes in slices of a few milliseconds.
+ * Retention: moves old output of ended incarnations to an archive, removes it from the log, and returns its pages to the
+ * disk. A thread gathers and compresses. Work on the only writer is done in slices of a few milliseconds.
  *
- * The order is what a crash may interrupt: the archive is whole on disk, then the log knows it, then records are removed,
- * then it is done. An archive that is not done is taken up first.
+ * A crash may interrupt it after each step: the archive is complete on the disk, the log knows it, the records are removed,
+ * the archive is marked as done. The next collection first finishes an archive that is not done.
  */
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -15,17 +15,17 @@ import type { Offload } from "./offload.ts";
 import type { Archive, CollectionResult } from "./retention/collect.ts";
 import { makeRemover, type OutputRange, type Remover } from "./retention/remove.ts";
 
-/** The loan of the log: its connection as it is at the moment. Throws when the log cannot be written now. */
+/** Access to the log's current connection. Throws if the log cannot be written now. */
 export interface LogAccess {
   readonly file: string;
   readonly newId: () => string;
-  /** Refuses where nothing may be written now. */
+  /** Throws if the log cannot be written now. */
   db(): Database;
 }
 
 const number = (db: Database, pragma: string): number => db.pragma(pragma, { simple: true }) as number;
 
-/** The bytes of records and tables, without the pages that are free. */
+/** Bytes of records and tables, without free pages. */
 const usedBytes = (db: Database): number =>
   (number(db, "page_count") - number(db, "freelist_count")) * number(db, "page_size");
 
@@ -66,7 +66,10 @@ class Collection {
     };
   }
 
-  /** Its statements are made once a connection: made for each slice, throwing tens of thousands of them away held up the loop. */
+  /**
+   * The remover of the current connection. Its statements are prepared once: dropping tens of thousands of them, made for
+   * each slice, held up the event loop.
+   */
   private remover(): Remover {
     const db = this.log.db();
     if (this.made?.db !== db) this.made = { db, remover: makeRemover(db, this.log.newId) };
@@ -108,7 +111,7 @@ class Collection {
       .run(name, from_seq, to_seq, held, bytes, sha256);
   }
 
-  /** The disk gets nothing back from a database that was made before there was retention; new records use the pages. */
+  /** Returns free pages to the disk. A database from before there was retention cannot return any; new records use them. */
   private async giveBack(): Promise<number> {
     const { log } = this;
     const before = number(log.db(), "page_count");
@@ -121,7 +124,7 @@ class Collection {
     return (before - number(log.db(), "page_count")) * number(log.db(), "page_size");
   }
 
-  /** One archive's worth of what was recorded before an instant; answers how much text, and where to go on. */
+  /** Removes at most one archive of records from before an instant. Returns the size of their text and where to go on. */
   private async takeSome(instant: number, after: number, max_chars: number): Promise<CollectionResult> {
     const { dry_run = false, archive = true } = this.options;
     const found: CollectionResult = await this.offload.run("collect", {
@@ -144,7 +147,7 @@ class Collection {
     return found;
   }
 
-  /** Answers the last of them, and how much text they are. */
+  /** Removes all old records. Returns the last seq and the size of their text. */
   private async takeOld(): Promise<Pick<CollectionResult, "last" | "chars">> {
     let [last, taken] = [0, 0];
     for (let after: number | null = 0; after !== null; ) {
@@ -159,7 +162,10 @@ class Collection {
     return { last, chars: taken };
   }
 
-  /** Text takes its own length in the database, or more: so much of it is enough, and little more is taken. */
+  /**
+   * Removes the oldest records until the log is small enough. Text takes at least its own length in the database, so this
+   * removes enough, and little more.
+   */
   private async takeExcess(old: Pick<CollectionResult, "last" | "chars">): Promise<void> {
     const { log } = this;
     const { dry_run, max_bytes = Number.POSITIVE_INFINITY } = this.options;

@@ -1,11 +1,11 @@
 /**
- * Joins the records of concurrent callers in one transaction, written at the next turn of the event loop. A wait for more
- * callers would only delay the watchers, and a busy spool brings its own (docs/decisions/0005). One caller's mistake
- * fails that caller alone: a failed transaction is tried again for each caller by itself, unless the failure was the lock
- * of another process, for which each would then wait.
+ * Joins the records of concurrent callers in one transaction, written at the next turn of the event loop. A longer wait for
+ * more callers would only delay the watchers, and a busy spool fills its transactions itself (docs/decisions/0005). A mistake
+ * of one caller fails only that caller: a failed transaction is tried again for each caller alone, unless another process had
+ * the lock, because each try would then wait for it.
  *
- * Two lanes: what is part of a flood (`AppendOptions.flood`) lets all others go first, and among its like keeps its order. Each
- * transaction has room for both, but for one batch of a flood at most; one that was left out goes first in the next one.
+ * There are two lanes. Batches of a flood (`AppendOptions.flood`) let all others go first and keep their own order. Each
+ * transaction takes at most one batch of a flood; one that was left out goes first in the next transaction.
  */
 
 import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../../base/limits.ts";
@@ -26,7 +26,7 @@ interface CommitLane {
   records: number;
 }
 
-/** A checkpoint alone is work too. */
+/** The size of a batch in records. A checkpoint alone counts as one. */
 const weight = (draft: AppendBatch): number => Math.max(1, draft.drafts.length);
 
 export class GroupCommit {
@@ -47,7 +47,7 @@ export class GroupCommit {
       return Promise.reject(
         new HoldfastError(
           "QUEUE_FULL",
-          `${lane.records} records wait to be written, and ${COMMIT_QUEUE_MAX_RECORDS} is the bound.`,
+          `${lane.records} records wait to be written; the bound is ${COMMIT_QUEUE_MAX_RECORDS}.`,
         ),
       );
     const { promise, resolve, reject } = Promise.withResolvers<Records>();
@@ -57,13 +57,13 @@ export class GroupCommit {
     return promise;
   }
 
-  /** Write all that waits, now: what comes after it must not overtake it. */
+  /** Writes everything that waits, now, so that nothing later overtakes it. */
   drain(): void {
     this.unschedule();
     while (!this.isIdle()) this.writeGroup(this.takeGroup());
   }
 
-  /** As many callers as fit one transaction, at least one. */
+  /** Takes as many callers as fit one transaction, at least one. */
   private takeGroup(): WaitingBatch[] {
     const { ordinary, floods } = this;
     const group: WaitingBatch[] = [];
@@ -100,7 +100,7 @@ export class GroupCommit {
     }
   }
 
-  /** True when all of them have their answer. */
+  /** Writes a group in one transaction. True if all callers have their result. */
   private wroteTogether(group: readonly WaitingBatch[]): boolean {
     let results: readonly Records[];
     try {
@@ -128,7 +128,7 @@ export class GroupCommit {
     this.immediate ??= setImmediate(() => this.flush());
   }
 
-  /** One transaction a turn of the event loop. */
+  /** Writes one transaction per turn of the event loop. */
   private flush(): void {
     this.unschedule();
     this.writeGroup(this.takeGroup());

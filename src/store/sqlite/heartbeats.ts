@@ -1,13 +1,13 @@
-/** The newest heartbeat of each worker, beside the log: no record says it, and no rebuild makes it anew. */
+/** The newest heartbeat of each worker, beside the log: heartbeats are not records, and a rebuild does not restore them. */
 import type { Database } from "better-sqlite3";
 import type { Heartbeat } from "../views.ts";
 
-/** An inspected log of an early version has no such table. */
+/** False for an inspected log of an early version, which has no such table. */
 const hasHeartbeats = (db: Database): boolean => (db.pragma("user_version", { simple: true }) as number) >= 3;
 
 export interface HeartbeatRows {
   of(workerId: string): Heartbeat | undefined;
-  /** All of them in one transaction, over the earlier ones. */
+  /** Writes all heartbeats in one transaction, over the earlier ones. */
   write(beats: readonly Heartbeat[]): void;
 }
 
@@ -23,6 +23,6 @@ export const heartbeatRows = (db: Database): HeartbeatRows => {
   };
 };
 
-/** For a reader of the whole file, in the order of the workers. */
+/** All heartbeats, ordered by worker, for a reader of the whole file. */
 export const allHeartbeats = (db: Database): readonly Heartbeat[] =>
   hasHeartbeats(db) ? db.prepare<[], Heartbeat>("SELECT * FROM heartbeats ORDER BY worker_id").all() : [];

@@ -1,7 +1,7 @@
 /**
- * Records that the log holds while it cannot be written (docs/decisions/0031): stops, and what follows from them, must not wait for a disk.
- * They are written to the reserve, and shown: applied in a transaction that stays open, so that every row says what they say. With
- * room again they are recorded in their order, before anything else is. Nobody reads them as records before that.
+ * Holds records while the log cannot be written (docs/decisions/0031): stops and their consequences must not wait for a
+ * disk. Held records are written to the reserve, and applied in a transaction that stays open, so that every row shows
+ * them. Once there is room, they are recorded in order, before anything else. Until then nobody reads them as records.
  */
 
 import {
@@ -15,27 +15,27 @@ import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
 import type { AppendBatch, Writer } from "./append.ts";
 import type { Reserve } from "./reserve.ts";
 
-/** One caller's drafts; each has its id, so that it is recorded once however often it is offered. */
+/** One caller's drafts. Each has its id, so that it is recorded once, however often it is offered. */
 interface HeldDraft extends AppendBatch {
   readonly recorded_at: number;
   readonly bytes: number;
 }
 
-/** As it is in the reserve. */
+/** A held draft as it is in the reserve. */
 type ReservedDraft = Omit<HeldDraft, "bytes"> & { readonly store_id: string };
 
 export interface HeldParts {
   readonly reserve: Reserve;
   readonly writer: () => Writer;
-  /** A reserve of another log says nothing about this one. */
+  /** The reserve of another log is ignored. */
   readonly store_id: string;
-  /** Whether a write might succeed now. */
+  /** True if a write might succeed now. */
   readonly hasRoom: () => boolean;
-  /** Throws where nothing can be written for another reason. */
+  /** Throws if nothing can be written for another reason. */
   readonly allow: () => void;
   readonly newId: () => string;
   readonly now: () => number;
-  /** Rows that were read may say something else now. */
+  /** Forgets cached rows, because they may have changed. */
   readonly forgetRows: () => void;
 }
 
@@ -55,7 +55,7 @@ export class HeldDrafts {
 
   readonly count = (): number => this.held.length;
 
-  /** Throws DISK_FULL where it would hold too much. */
+  /** Holds one caller's records. Throws DISK_FULL if it would hold too much. */
   readonly hold = ({ drafts, options }: AppendBatch): readonly LogRecord[] => {
     const { reserve, store_id, newId, now } = this.parts;
     const { instead, ...how } = options ?? {};
@@ -70,12 +70,12 @@ export class HeldDrafts {
     this.held.push(draft);
     this.bytes += size;
     const records = this.apply(this.isShown ? [draft] : this.held);
-    // Output would leave no room for what was decided.
+    // Keep the reserve for decisions: output would fill it.
     if (instead === undefined) reserve.add({ store_id, ...facts });
     return records;
   };
 
-  /** Records all of it. Throws why it cannot; the rows go on saying what is held. */
+  /** Records everything held. If it fails, it throws the reason, and the rows still show the held records. */
   flush(): void {
     const { reserve, hasRoom, allow, now, forgetRows } = this.parts;
     if (this.held.length === 0) return;
@@ -93,7 +93,7 @@ export class HeldDrafts {
     }
   }
 
-  /** The records that an earlier process left in the reserve. */
+  /** Takes over the records that an earlier process left in the reserve. */
   takeUp(): void {
     for (const { store_id: of, ...one } of this.parts.reserve.read() as ReservedDraft[]) {
       if (of !== this.parts.store_id) continue;
@@ -104,7 +104,7 @@ export class HeldDrafts {
     this.show();
   }
 
-  /** The connection is lent to who must not see it, or goes. */
+  /** Hides held records, before the connection closes or is lent to code that must not see them. */
   hide(): void {
     this.isShown = false;
     this.parts.writer().hide();
@@ -116,7 +116,7 @@ export class HeldDrafts {
     this.parts.forgetRows();
   }
 
-  /** If even this fails, the rows are behind what is held, and it is recorded all the same. */
+  /** Shows drafts. If even this fails, the rows lack the held records, which are recorded later all the same. */
   private apply(drafts: readonly HeldDraft[]): readonly LogRecord[] {
     try {
       const records = this.parts.writer().show(drafts).at(-1) ?? [];

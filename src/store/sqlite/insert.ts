@@ -1,6 +1,6 @@
 /**
- * Inserts rows several at a time: one call into SQLite for INSERT_ROWS of them costs a quarter less than one call each.
- * A row is in the database after `flush`, or when enough others followed it.
+ * Inserts several rows at a time: one call into SQLite for INSERT_ROWS rows costs a quarter less than one call each. A row
+ * is in the database after `flush`, or when enough others followed it.
  */
 import type { Database } from "better-sqlite3";
 import { INSERT_ROWS } from "../../base/limits.ts";
@@ -9,7 +9,7 @@ import { type ChecksumFields, COLUMNS } from "./checksum.ts";
 export interface Inserter {
   add(facts: ChecksumFields, checksum: number): void;
   flush(): void;
-  /** Forget what was not inserted: the transaction was rolled back. */
+  /** Forgets rows that were not inserted, after a rollback. */
   reset(): void;
 }
 

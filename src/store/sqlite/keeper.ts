@@ -1,12 +1,12 @@
 /**
- * Keeps an open log on its file (promise R24). While something is wrong with the file nothing is acknowledged; what the
- * open connection has is the truth, and is put back where that overwrites nothing:
+ * Keeps an open log on its file (promise R24). While something is wrong with the file, nothing is acknowledged. The content
+ * of the open connection is the truth, and is put back if that overwrites nothing:
  *
- * - its -wal or -shm was deleted: what is in the open one is moved into the database, which is opened anew;
+ * - its -wal or -shm was deleted: the content of the open one is moved into the database, which is opened again;
  * - the database was deleted: it is written back from the open connection (`write-back.ts`);
- * - another file is in its place: nobody but a person can say which of the two is wanted.
+ * - another file is in its place: only a person can say which of the two is wanted.
  *
- * It also empties a write-ahead log that has grown while a reader of another process held it.
+ * It also empties a write-ahead log that grew while a reader in another process held it.
  */
 import { existsSync, statSync } from "node:fs";
 import { crashPoint } from "../../base/crash-point.ts";
@@ -31,25 +31,25 @@ const problemOf = (file: string, presence: Presence): HoldfastError | undefined 
       return undefined;
     case "replaced":
       return failure(
-        `Another file is at ${file}: the daemon has the one open that was there before, and records nothing.`,
+        `Another file is at ${file}: the daemon still has the earlier one open, and records nothing.`,
         `Move the other file away, and the daemon writes its own back; or restart the daemon to go on with the other one.`,
       );
     case "deleted":
       return failure(
-        `The event log ${file} was deleted; nothing is recorded until it is written back from memory of the open file.`,
+        `The event log ${file} was deleted; nothing is recorded until it is written back from the open file.`,
         "Wait a moment; if it stays so, free some space in the state directory and see `agent doctor`.",
       );
     case "wal_deleted":
       return failure(
-        `The write-ahead log of ${file} was deleted; nothing is recorded until the database is opened anew.`,
+        `The write-ahead log of ${file} was deleted; nothing is recorded until the database is opened again.`,
         "Wait a moment; if it stays so, close other programs that have holdfast.db open.",
       );
   }
 };
 
-/** True when all of the write-ahead log is in the database. */
+/** Moves the write-ahead log into the database. True if all of it is there. */
 const emptyWal = ({ db }: AttachedLog): boolean => {
-  db.pragma("busy_timeout = 0"); // who holds it may do so for hours
+  db.pragma("busy_timeout = 0"); // another process may hold it for hours
   try {
     const [outcome] = db.pragma("wal_checkpoint(TRUNCATE)") as { busy: number }[];
     return outcome?.busy === 0;
@@ -65,7 +65,7 @@ export class Keeper {
   private attached: AttachedLog | undefined;
   private over = false;
   private copying = false;
-  /** Failures of the file, and of the last write. */
+  /** The failure of the file, and that of the last write. */
   private misplaced: HoldfastError | undefined;
   private refused: HoldfastError | undefined;
   private lastRefused: HoldfastError | undefined;
@@ -84,10 +84,12 @@ export class Keeper {
     return this.attached;
   };
 
-  /** The failure that stands now. */
+  /** The current failure; undefined if all is well. */
   readonly trouble = (): HoldfastError | undefined => this.misplaced ?? this.refused;
 
-  /** Throws why nothing can be acknowledged now. `output` alone waits where the write-ahead log is too large. */
+  /**
+   * Throws the reason if nothing can be acknowledged now. Output alone also waits while the write-ahead log is too large.
+   */
   allow(isOutput: boolean): void {
     if (this.over) throw closed();
     if (!isOutput && !this.copying && this.attached !== undefined) this.judge(this.attached);
@@ -100,7 +102,7 @@ export class Keeper {
       );
   }
 
-  /** Called on the tick: looks at the files, and puts back what it can. */
+  /** Called on the tick: checks the files and repairs what it can. */
   look(): void {
     try {
       if (this.over || this.copying) return;
@@ -111,12 +113,12 @@ export class Keeper {
     }
   }
 
-  /** Whether the files are not those that are open. */
+  /** True if the files at their paths are not the open ones. */
   isMisplaced(): boolean {
     return !this.copying && this.attached !== undefined && this.attached.presence() !== "there";
   }
 
-  /** It was opened on a full disk, by this connection alone. */
+  /** True if the log was opened on a full disk, by this connection alone. */
   isAlone(): boolean {
     return this.attached?.isAlone === true;
   }
@@ -149,7 +151,7 @@ export class Keeper {
     this.copying = true;
     try {
       await copyWhole(this.attached.db, this.file);
-      // Somebody moved the open file back to its place: it has everything that the copy has.
+      // The open file was moved back to its place: it has everything that the copy has.
       if (this.attached.presence() === "there") forgetCopy(this.file);
       else if (!this.over) {
         putBack(this.file);
@@ -165,7 +167,7 @@ export class Keeper {
   private judge({ presence }: AttachedLog): Presence {
     const found = presence();
     const problem = problemOf(this.file, found);
-    // A write-back that failed has said why, and that stands for as long as it is needed.
+    // A failed write-back has set the reason, which stays until it succeeds.
     this.misplaced = found === "deleted" ? (this.misplaced ?? problem) : problem;
     return found;
   }
@@ -185,7 +187,7 @@ export class Keeper {
     }
   }
 
-  /** If nobody has offered anything since the last look, the log asks itself whether it can be written again. */
+  /** If nothing was written since the last call, tests whether the log can be written again. */
   private tryAgain({ db }: AttachedLog): void {
     const isStale = this.refused !== undefined && this.refused === this.lastRefused;
     this.lastRefused = this.refused;

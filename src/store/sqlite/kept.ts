@@ -1,4 +1,7 @@
-/** Values that are read again and again and seldom change, kept in memory within a bound: the oldest one that was not used goes first. */
+/**
+ * A bounded cache for values that are often read and seldom change. When it is full, the oldest value that was not used
+ * goes first.
+ */
 
 export interface BoundedCache<K, V> {
   get(key: K): V | undefined;
@@ -11,7 +14,7 @@ export interface BoundedCache<K, V> {
 interface KeptValue<V> {
   readonly value: V;
   readonly weight: number;
-  /** Since it was kept, or was spared last. */
+  /** True if it was used since it was stored or last spared. */
   isUsed: boolean;
 }
 
@@ -24,7 +27,7 @@ export const makeKept = <K, V>(max: number): BoundedCache<K, V> => {
     sum -= known.weight;
     kept.delete(key);
   };
-  /** A value that was used goes to the end of the line, so that a read changes no order. */
+  /** A used value moves to the end of the line here, so that a read itself changes no order. */
   const makeRoom = (newest: K): void => {
     for (const [key, known] of kept) {
       if (sum <= max) return;

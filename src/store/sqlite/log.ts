@@ -1,7 +1,7 @@
 /**
- * The store on SQLite: opens the database and joins the writer, the readers and the projections into the three ports.
- * One connection writes, every transaction is one synchronous function, and nothing is told to a caller or a watcher
- * before it is committed.
+ * The store on SQLite: opens the database and joins the writer, the readers and the projections into the three ports. One
+ * connection writes, every transaction is one synchronous function, and no caller or watcher learns of a record before it
+ * is committed.
  */
 import { rmSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -32,7 +32,7 @@ import { makeRecent } from "./recent.ts";
 import { makeReserve, type Reserve } from "./reserve.ts";
 import { putBack } from "./write-back.ts";
 
-/** A failure of the store itself, and not with what one caller handed over. */
+/** Failures of the store itself, not of one caller's records. */
 const OF_STORE: readonly ErrorCode[] = [
   "STORE_FAILED",
   "STORE_CORRUPT",
@@ -41,7 +41,7 @@ const OF_STORE: readonly ErrorCode[] = [
   "PERMISSION_DENIED",
 ];
 
-/** undefined where the system does not tell. */
+/** Free bytes of the file's disk; undefined if the system does not tell. */
 const freeBytesOf = (file: string) => (): number | undefined => {
   try {
     const { bavail, bsize } = statfsSync(dirname(file));
@@ -51,7 +51,7 @@ const freeBytesOf = (file: string) => (): number | undefined => {
   }
 };
 
-/** One piece of work after the other, each failing as the store tells failures. */
+/** Runs pieces of work one after another. Each fails with the store's errors. */
 const oneByOne = (judged: (error: HoldfastError) => HoldfastError) => {
   let last: Promise<unknown> = Promise.resolve();
   return <A>(work: () => Promise<A>): Promise<A> => {
@@ -63,7 +63,7 @@ const oneByOne = (judged: (error: HoldfastError) => HoldfastError) => {
   };
 };
 
-/** An open log: its connection, its writer, what waits for room, and who is told of commits. */
+/** An open log: its connection, its writer, the records that wait for room, and the listeners for commits. */
 class OpenLog {
   readonly options: LogOptions;
   readonly newId: () => string;
@@ -107,14 +107,14 @@ class OpenLog {
 
   readonly head = (): number => this.newest;
 
-  /** A read that fails as the store tells failures. */
+  /** Makes a read that fails with the store's errors. */
   readonly ask = <A extends unknown[], R>(read: (at: AttachedLog, ...args: A) => R): ((...args: A) => R) =>
     guardedBy(this.judged)((...args: A) => read(this.keeper.at(), ...args));
 
   write(callers: readonly AppendBatch[]): readonly (readonly LogRecord[])[] {
     const { held, keeper } = this;
     try {
-      // A held record comes first, in the order in which it was decided.
+      // Held records come first, in their order.
       if (held.count() > 0) {
         if (mayHold(callers)) return callers.map(held.hold);
         held.flush();
@@ -135,7 +135,7 @@ class OpenLog {
   look(): void {
     const { held, keeper, reserve, options } = this;
     if (held.count() > 0) this.record();
-    // A log that is only shown is not in the files that the keeper looks at.
+    // Held records are not in the files that the keeper checks.
     if (held.count() > 0 && keeper.isMisplaced()) {
       held.hide();
       keeper.look();
@@ -149,7 +149,7 @@ class OpenLog {
     this.continuity.look();
   }
 
-  /** Lent to who changes it at once, beside the writer. */
+  /** Lends the connection to code that changes the log at once, beside the writer. */
   readonly writable = (): Database => {
     this.held.flush();
     this.keeper.allow(false);
@@ -163,13 +163,13 @@ class OpenLog {
     this.group.drain();
     this.listeners.clear();
     if (held.count() > 0) this.record();
-    // The next open takes up what is in the reserve.
+    // The next open takes over the records in the reserve.
     if (held.count() > 0) held.hide();
     keeper.close();
     this.continuity.look();
   }
 
-  /** On the tick: is there room again? */
+  /** Tries to record the held records. */
   private record(): void {
     try {
       this.held.flush();
@@ -182,7 +182,8 @@ class OpenLog {
   private publish(): void {
     this.newest = this.keeper.at().writer.head();
     this.keeper.wrote(undefined);
-    // A listener that throws must not make a committed transaction look failed; one that listens anew is told next time.
+    // A listener that throws must not make a committed transaction look failed. Copy the set: a listener added now is
+    // called next time.
     for (const listener of [...this.listeners]) {
       try {
         listener(this.newest);
@@ -210,7 +211,7 @@ const eventsOf = (log: OpenLog): EventLog => {
     former,
     head: log.head,
     append: (drafts, options) => {
-      group.drain(); // records stay in the order in which they were handed over
+      group.drain(); // keep the order in which records were handed over
       return log.write([{ drafts, options }])[0]!;
     },
     commit: (drafts, options) => group.commit({ drafts, options }),
@@ -232,7 +233,7 @@ const eventsOf = (log: OpenLog): EventLog => {
 };
 
 const viewsOf = ({ ask, options: { file }, judged }: OpenLog, offload: Offload): Views => {
-  /** Many who ask wait for each other, and for no more than one thread. */
+  /** Queries of usage wait for each other, so that there is at most one thread. */
   const aside = oneByOne(judged);
   return {
     worker: ask(({ workers }, id) => workers.one(id)),
@@ -276,7 +277,7 @@ const viewsOf = ({ ask, options: { file }, judged }: OpenLog, offload: Offload):
 const upkeepOf = (log: OpenLog, offload: Offload): Upkeep => {
   const { ask, group, held, keeper, newId, writable } = log;
   const { file } = log.options;
-  /** Tasks that go over the whole log go over it one after the other. */
+  /** Tasks over the whole log run one after another. */
   const alone = oneByOne(log.judged);
   return {
     beat: ask(({ heartbeats }, beats) => heartbeats.write(beats)),
@@ -322,7 +323,7 @@ const open = (options: LogOptions): Store => {
 };
 
 /**
- * Opens the log, making it where there is none. Throws STORE_CORRUPT for a damaged tail or another program's file,
+ * Opens the log, and creates it if there is none. Throws STORE_CORRUPT for a damaged tail or another program's file, and
  * STORE_FAILED for a newer schema or a directory that cannot be used.
  */
 export const openLog = (options: LogOptions): Store =>

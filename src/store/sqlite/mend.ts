@@ -1,7 +1,7 @@
 /**
- * A rebuild beside a daemon. A thread folds the log into a file of its own and says which streams' rows differ from the log's
- * tables; only those are put right, some a transaction, so that no turn of the event loop is long however many workers there
- * are. Every row of a projection is of one stream, and what its records say: a stream is put right by itself.
+ * A rebuild in a running daemon. A thread folds the log into a separate file and reports which streams' rows differ from the
+ * log's tables. Only those are corrected, a few in each transaction, so that no turn of the event loop is long, however many
+ * workers there are. Each row of a projection belongs to one stream, so each stream can be corrected by itself.
  */
 import { rmSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,9 +16,9 @@ import { STREAM_COLUMNS } from "./stream-columns.ts";
 
 export interface FoldReport {
   readonly records: number;
-  /** The seq up to which it was folded. */
+  /** The seq up to which the thread has folded. */
   readonly up_to: number;
-  /** Streams of which the log's tables say something else. */
+  /** Streams whose rows in the log's tables differ. */
   readonly differing: readonly string[];
 }
 
@@ -36,12 +36,12 @@ const differingIn = (db: Database): readonly string[] => {
 
 const openFolded = (path: string): Database => {
   const folded = openDatabase(path);
-  folded.pragma("journal_mode = OFF"); // thrown away where it is not finished
+  folded.pragma("journal_mode = OFF"); // an unfinished file is dropped
   folded.pragma("synchronous = OFF");
   return folded;
 };
 
-/** In the thread. Most of the log is folded as it grows; the last of it is folded and compared in one state of the log. */
+/** Runs in the thread. Folds most of the log while it grows; the rest is folded and compared in one snapshot of the log. */
 export const foldInto = (file: string, into: string): FoldReport => {
   rmSync(into, { force: true });
   const source = openDatabase(file, { readonly: true });
@@ -71,7 +71,7 @@ export const foldInto = (file: string, into: string): FoldReport => {
   }
 };
 
-/** `later` is all that was recorded since it was folded: less than a page. */
+/** Corrects some streams. `later`: all records since the fold, less than a page. */
 const mendSome = (db: Database, from: string, streams: readonly string[], later: readonly Row[]): void => {
   db.prepare("ATTACH ? AS folded").run(from);
   try {
@@ -101,7 +101,7 @@ const mendSome = (db: Database, from: string, streams: readonly string[], later:
   }
 };
 
-/** `db` lends the connection as it is at the moment; it throws where nothing can be written. */
+/** Corrects all differing streams in slices. `db` lends the current connection, and throws if nothing can be written. */
 export const mend = async (
   db: () => Database,
   from: string,
@@ -120,7 +120,7 @@ export const mend = async (
       const lent = db();
       const later = pagesOf(lent)(after);
       if (later.length === READ_PAGE_RECORDS) {
-        // Beside a flood: what it leaves is folded a page a turn, until a slice has less than one to fold.
+        // During a flood, fold a page in each turn until less than a page is left for a slice.
         goOn(later);
         after = later.at(-1)![0];
         continue;

@@ -1,4 +1,4 @@
-/** A log of which no daemon answers, looked at without changing it: what a person asks when the daemon will not start. */
+/** Reads a log without a daemon and without changing it, for people whose daemon does not start. */
 import { existsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { DOCTOR_LOOK } from "../../base/limits.ts";
@@ -16,7 +16,7 @@ import { readWitness, type Witness } from "./witness.ts";
 
 const EMPTY: CheckReport = { ok: true, records: 0, head: 0, findings: [], notes: [] };
 
-/** A log without a byte, or none; what its witness saw of one before it is gone. Undefined where there is something to read. */
+/** For a missing or empty log: the error if its witness saw records before. Undefined if there is something to read. */
 const nothingAt = (file: string): { readonly lost: HoldfastError | undefined } | undefined => {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size !== undefined && size > 0) return undefined;
@@ -26,20 +26,23 @@ const nothingAt = (file: string): { readonly lost: HoldfastError | undefined } |
   return {
     lost: new HoldfastError(
       "STORE_CORRUPT",
-      `The event log ${file} is ${what}; the one before it had ${seen} records, or more.`,
-      { suggestion: "Bring it back from a backup; the next daemon begins a new log otherwise." },
+      `The event log ${file} is ${what}; the earlier one had at least ${seen} records.`,
+      { suggestion: "Bring it back from a backup; otherwise the next daemon begins a new log." },
     ),
   };
 };
 
-/** The report of `agent db check` about a file. A file that is no database is a finding. Throws STORE_FAILED for the log of a newer version. */
+/**
+ * The report of `agent db check` about a file. A file that is not a database is a finding. Throws STORE_FAILED for the log
+ * of a newer version.
+ */
 export const checkFile = guarded((file: string): CheckReport => {
   const irregular = irregularity(file);
   if (irregular !== undefined) return { ...EMPTY, ok: false, findings: [irregular] };
   const nothing = nothingAt(file);
   if (nothing !== undefined)
     return nothing.lost === undefined ? EMPTY : { ...EMPTY, ok: false, findings: [nothing.lost.message] };
-  const witness = readWitness(file); // first: it is never ahead of the log
+  const witness = readWitness(file); // read first: it is never ahead of the log
   const db = openDatabase(file, { readonly: true });
   try {
     refuseNewer(readableSchema(db));
@@ -49,7 +52,7 @@ export const checkFile = guarded((file: string): CheckReport => {
   }
 });
 
-/** Zero where nothing of the file can be read: that is a finding. */
+/** The schema; 0 if the file cannot be read, which is a finding. */
 const readableSchema = (db: Database): number => {
   try {
     return schemaOf(db);
@@ -60,14 +63,14 @@ const readableSchema = (db: Database): number => {
 
 const checked = (db: Database, file: string, witness: Witness | undefined): CheckReport => {
   try {
-    // One state of it, whatever is written meanwhile.
+    // One snapshot of the log, whatever is written meanwhile.
     return db.transaction(() => check(db, breaksOf(db, file, witness)))();
   } catch (cause) {
     return { ok: false, records: 0, head: 0, findings: [storeError(cause).message], notes: [] };
   }
 };
 
-/** Streams of which a projection says something else than their records do, beside a daemon too. */
+/** Streams whose projected rows differ from their records. Works beside a running daemon. */
 export const editedInFile = guarded((file: string): readonly string[] => {
   if (!existsSync(file) || irregularity(file) !== undefined) return [];
   const db = openDatabase(file, { readonly: true });
@@ -84,8 +87,8 @@ interface RunKey {
 }
 
 /**
- * Those that no record begins, whatever the projections say. A log that cannot be read is told by who opens it: nothing is known of it
- * here.
+ * The runs that no record begins, whatever the projections say. Empty for a log that cannot be read: whoever opens it
+ * reports that.
  */
 export const unknownRuns = <R extends RunKey>(file: string, runs: readonly R[]): readonly R[] => {
   try {
@@ -109,7 +112,10 @@ export const unknownRuns = <R extends RunKey>(file: string, runs: readonly R[]):
   }
 };
 
-/** The facts that a boot would look at: the newest seq, and the breaks of the log's history. Throws STORE_CORRUPT, STORE_FAILED, PERMISSION_DENIED. */
+/**
+ * The newest seq and the breaks of the log's history, as a boot would find them. Throws STORE_CORRUPT, STORE_FAILED or
+ * PERMISSION_DENIED.
+ */
 export const lookAtFile = guarded(
   (file: string): { readonly head: number; readonly notes: readonly string[] } => {
     refuseIrregular(file);

@@ -1,10 +1,10 @@
-/** Runs what takes long in a worker thread, so that the loop that supervises is not held up. */
+/** Runs long tasks in a worker thread, so that they do not hold up supervision. */
 import { Worker } from "node:worker_threads";
 import { crashPoint } from "../../base/crash-point.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import type { TaskName, TaskReply, Tasks } from "./thread-tasks.ts";
 
-/** Beside this file, as a source or compiled; a bundle has it beside itself, under a longer name. */
+/** The thread's program: beside this file, as source or compiled; in a bundle, under a longer name. */
 const { url } = import.meta;
 const PROGRAM = new URL(
   /\/sqlite\/offload\.[jt]s$/.test(url) ? `./thread.${url.slice(-2)}` : "./store-thread.js",
@@ -13,7 +13,7 @@ const PROGRAM = new URL(
 
 export interface Offload {
   run<N extends TaskName>(name: N, asks: Tasks[N]["asks"]): Promise<Tasks[N]["answers"]>;
-  /** Ends what runs; who waits for it is told that the log is closed. */
+  /** Ends the running tasks. Their callers get the error that the log is closed. */
   close(): void;
 }
 
@@ -41,7 +41,7 @@ export const makeOffload = (): Offload => {
         );
         worker.once("exit", () => {
           running.delete(worker);
-          refuse("The event log was closed in the middle of the work."); // nothing, where it has answered
+          refuse("The event log was closed in the middle of the work."); // has no effect after an answer
         });
       }),
     close: () => {

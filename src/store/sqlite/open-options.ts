@@ -1,23 +1,23 @@
-/** The options of opening a log. */
+/** Options for opening a log. */
 import type { Database } from "better-sqlite3";
 
 export interface LogOptions {
   readonly file: string;
-  /** Wall clock in epoch milliseconds and ids, passed in (style habit 9). */
+  /** The wall clock in epoch milliseconds, and the source of ids (style habit 9). */
   readonly now?: () => number;
   readonly id?: () => string;
-  /** Told what a listener threw; the transaction is committed all the same. */
+  /** Called with the error of a listener. The transaction is committed all the same. */
   readonly onDefect?: (cause: unknown) => void;
-  /** Told in one sentence what was put right when it was opened. */
+  /** Called with one sentence for each repair at the opening. */
   readonly report?: (sentence: string) => void;
-  /** Open a log whose tail is damaged too, so that `check` can say what is wrong; nothing should be appended then. */
+  /** Opens even a log with a damaged tail, so that `check` can describe it. Nothing should be appended then. */
   readonly inspect?: boolean;
-  /** Wraps the connection: how a test makes it fail. */
+  /** Wraps the connection, so that a test can make it fail. */
   readonly database?: (db: Database) => Database;
-  /** Another size than RESERVE_BYTES, for tests; 0 is none. */
+  /** The size of the reserve, for tests; 0 for none. Default: RESERVE_BYTES. */
   readonly reserve_bytes?: number;
-  /** Free bytes of the disk; undefined where nobody can say. */
+  /** Free bytes of the disk; undefined if unknown. */
   readonly freeBytes?: () => number | undefined;
-  /** Other bounds than WAL_KEPT_BYTES and WAL_MAX_BYTES, for tests. */
+  /** Bounds of the write-ahead log, for tests. Default: WAL_KEPT_BYTES and WAL_MAX_BYTES. */
   readonly wal?: { readonly kept_bytes: number; readonly max_bytes: number };
 }

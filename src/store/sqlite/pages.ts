@@ -1,9 +1,9 @@
-/** The whole log in order, a page at a time: for what looks at every record. */
+/** Reads the whole log in order, a page at a time. */
 import type { Database } from "better-sqlite3";
 import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import { COLUMNS, type Row } from "./checksum.ts";
 
-/** The page after a seq. One that is not full is the last. */
+/** Reads the page after a seq. A page that is not full is the last. */
 export const pagesOf = (db: Database): ((after: number) => readonly Row[]) => {
   const page = db
     .prepare<[number, number], Row>(`SELECT ${COLUMNS} FROM records WHERE seq > ? ORDER BY seq LIMIT ?`)

@@ -1,4 +1,4 @@
-/** Folds the projections again from the log, in one transaction: whoever looks sees the old ones or the new ones. */
+/** Folds the projections again from the log in one transaction: a reader sees the old ones or the new ones. */
 import type { Database } from "better-sqlite3";
 import { crashPoint } from "../../base/crash-point.ts";
 import { verifiedLine } from "./checksum.ts";
@@ -6,7 +6,10 @@ import { allRows } from "./pages.ts";
 import { PROJECTION_VERSION, projections, resetProjections } from "./projections/projection.ts";
 import { spoiltProjectionTables } from "./schema.ts";
 
-/** Returns the number of records folded. Throws STORE_CORRUPT at the first damaged record and changes nothing then. */
+/**
+ * Rebuilds the projections and returns the number of folded records. At the first damaged record it throws STORE_CORRUPT
+ * and has changed nothing.
+ */
 export const rebuild = (db: Database): number =>
   db
     .transaction(() => {
@@ -30,10 +33,10 @@ const setVersion = (db: Database): void => {
   );
 };
 
-/** The projections were made by this version's folds. */
+/** True if this version's folds made the projections. */
 export const projectionsAreCurrent = (db: Database): boolean =>
   db.prepare("SELECT value FROM meta WHERE key = 'projection_version'").pluck().get() === PROJECTION_VERSION;
 
-/** And their tables are as it makes them. */
+/** True if, in addition, the definitions of their tables are unchanged. */
 export const projectionsAreSound = (db: Database): boolean =>
   projectionsAreCurrent(db) && spoiltProjectionTables(db).length === 0;

@@ -1,6 +1,6 @@
 /**
- * The newest committed lines, in memory: live watchers read these and leave SQLite to the writer. Nothing is owed to
- * it; a reader whose cursor is older reads the log.
+ * The newest committed lines in memory. Live watchers read these and leave SQLite to the writer. It may forget any line; a
+ * reader with an older cursor reads the log.
  */
 import { RECENT_LINES_MAX_BYTES, RECENT_LINES_MAX_RECORDS } from "../../base/limits.ts";
 import type { RecordType } from "../../protocol/records.ts";
@@ -16,11 +16,11 @@ export interface RecentLine {
 
 export interface RecentLines {
   push(line: RecentLine): void;
-  /** The line of a seq, if it is still here. */
+  /** The line of a seq; undefined if it is no longer here. */
   at(seq: number): RecentLine | undefined;
 }
 
-const bytesOf = (entry: RecentLine | undefined): number => (entry === undefined ? 0 : entry.line.length * 2); // V8 keeps one or two bytes a unit
+const bytesOf = (entry: RecentLine | undefined): number => (entry === undefined ? 0 : entry.line.length * 2); // V8 uses one or two bytes per code unit
 
 export const makeRecent = (
   maxRecords = RECENT_LINES_MAX_RECORDS,

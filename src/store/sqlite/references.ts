@@ -1,9 +1,15 @@
-/** Artifacts that records of the log name: these are kept as long as the record is, and lifecycle records are kept for ever. */
+/**
+ * Finds the artifacts that records of the log name. They are kept as long as the record, and lifecycle records are kept for
+ * ever.
+ */
 import { existsSync } from "node:fs";
 import { openDatabase } from "./database.ts";
 import { guarded } from "./failure.ts";
 
-/** Through the index of lifecycle records: output names none. An item of the blackboard keeps its artifacts until it is gone. */
+/**
+ * Uses the index of lifecycle records, because output names no artifacts. An item of the blackboard keeps its artifacts
+ * until it is gone.
+ */
 const NAMED = `
   WITH gone (item_id) AS (
     SELECT json_extract(payload, '$.item_id') FROM records
@@ -19,7 +25,7 @@ const NAMED = `
   WHERE records.type NOT IN ('agent.event', 'worker_log_chunk') AND records.type = 'bb_posted'
     AND json_extract(records.payload, '$.item_id') NOT IN (SELECT item_id FROM gone)`;
 
-/** Fails where the log cannot be read: nobody knows then what is named. */
+/** The named digests. Fails if the log cannot be read, because then they are unknown. */
 export const referencedDigests = guarded((file: string): readonly string[] => {
   if (!existsSync(file)) return [];
   const db = openDatabase(file, { readonly: true });

@@ -1,10 +1,10 @@
 /**
- * A file beside the database that has its blocks already: what must be durable on a full disk is written over them, in place, where
- * nobody else can take the room (docs/decisions/0031). It holds drafts that the log could not take, as entries one after the other;
- * the log takes them as soon as it can, and they are forgotten then.
+ * A file beside the database whose blocks are allocated in advance. On a full disk, drafts that must be durable are written
+ * into it in place, where nothing else can take the room (docs/decisions/0031). It holds them as a sequence of entries until
+ * the log can take them.
  *
- * An entry is a line of its length and its checksum, then its JSON and a line end. The checksum covers the nonce in the first line of
- * the file, so that entries of before the last `clear` are never taken for newer ones.
+ * An entry is a line with its length and its checksum, then its JSON and a line end. The checksum covers the nonce in the
+ * first line of the file, so that entries from before the last `clear` are never taken for newer ones.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
@@ -18,10 +18,10 @@ const NONCE_BYTES = 16;
 const headOf = (nonce: string): string => `holdfast reserve ${nonce}\n`;
 const HEAD = /^holdfast reserve ([0-9a-f]{32})\n/;
 const HEAD_CHARS = headOf("0".repeat(2 * NONCE_BYTES)).length;
-/** Two numbers and what is between them. */
+/** Room for the two numbers of an entry's first line. */
 const SIZES_CHARS = 24;
 
-/** One entry as it is written. */
+/** An entry as it is written. */
 export const entryOf = (nonce: string, value: unknown): string => {
   const json = JSON.stringify(value);
   return `${Buffer.byteLength(json)} ${crc32(nonce + json)}\n${json}\n`;
@@ -30,11 +30,14 @@ export const entryOf = (nonce: string, value: unknown): string => {
 interface ReserveContent {
   readonly nonce: string;
   readonly entries: readonly unknown[];
-  /** The place of the next one. */
+  /** The offset of the next entry. */
   readonly end: number;
 }
 
-/** Every whole entry from the beginning; it ends at the first that is torn or of another nonce. Undefined where this is no reserve. */
+/**
+ * Reads entries from the beginning up to the first one that is torn or of another nonce. Undefined if the file is not a
+ * reserve.
+ */
 export const entriesIn = (bytes: Uint8Array): ReserveContent | undefined => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const head = HEAD.exec(buffer.toString("latin1", 0, HEAD_CHARS));
@@ -54,13 +57,13 @@ export const entriesIn = (bytes: Uint8Array): ReserveContent | undefined => {
 };
 
 export interface Reserve {
-  /** The records that an earlier process has left in it. */
+  /** Reads the entries that an earlier process left. */
   read(): readonly unknown[];
-  /** Durable when it returns true; false where there is no reserve, or it is spent. */
+  /** Adds an entry. True if it is durable; false if there is no reserve or it is full. */
   add(value: unknown): boolean;
-  /** All of it is in the log. */
+  /** Removes all entries, once they are in the log. */
   clear(): void;
-  /** Makes the file where it is missing; to be called where there is room. */
+  /** Creates the file. Call this only while the disk has room. */
   make(): void;
   isMade(): boolean;
 }
@@ -69,12 +72,12 @@ export const makeReserve = (file: string, bytes = RESERVE_BYTES): Reserve => {
   const path = reservePath(file);
   let nonce: string | undefined;
   let end = 0;
-  /** One that did not fit must not be followed by later ones: they would be taken for all there was. */
+  /** True once an entry did not fit: a later one must not follow it, because the entries would look complete. */
   let isSpent = false;
 
   const read = (): Buffer | undefined => {
     try {
-      // A file of another size is not whole, or is no reserve.
+      // A file of another size is incomplete or no reserve.
       const found = readRegular(path, bytes + 1);
       return found?.length === bytes ? found : undefined;
     } catch {
@@ -116,7 +119,7 @@ export const makeReserve = (file: string, bytes = RESERVE_BYTES): Reserve => {
         write(entry, end);
         end += size;
       } catch {
-        isSpent = true; // deleted, or a file system that writes nothing in place
+        isSpent = true; // deleted, or a file system that cannot write in place
       }
       return !isSpent;
     },
@@ -129,18 +132,19 @@ export const makeReserve = (file: string, bytes = RESERVE_BYTES): Reserve => {
         nonce = next;
         end = headOf(next).length;
       } catch {
-        nonce = undefined; // its entries have ids, so that the log knows those that it has
+        nonce = undefined; // entries that stay do no harm: they have ids, so the log knows which it has
       }
     },
     make: () => {
       const first = freshNonce();
       const head = Buffer.from(headOf(first));
       try {
-        // Anything that has its name is no reserve.
+        // Anything else with its name is no reserve.
         rmSync(path, { recursive: true, force: true });
         const fd = openSync(path, "wx", 0o600);
         try {
-          // Bytes that compress would take no room. It is not waited for: one that a power loss leaves is made anew.
+          // Random bytes, because a file system could compress others to nothing. No sync: after a power loss an incomplete
+          // file is replaced.
           const all = Buffer.concat([head, randomBytes(bytes - head.length)]);
           for (let done = 0; done < bytes; ) done += writeSync(fd, all, done);
         } finally {
@@ -148,7 +152,7 @@ export const makeReserve = (file: string, bytes = RESERVE_BYTES): Reserve => {
         }
         begin();
       } catch {
-        rmSync(path, { force: true }); // half of it would keep room from others, and hold nothing
+        rmSync(path, { force: true }); // an incomplete file would take room and hold nothing
         nonce = undefined;
       }
     },

@@ -1,6 +1,6 @@
 /**
- * The tables and indexes as SQLite has them written down, against those that this version makes: a bit that is flipped there
- * leaves every row as it was and no query that works.
+ * Compares the definitions of tables and indexes in the file with those of this version: a flipped bit in a definition
+ * leaves every row intact, but no query works.
  */
 import SQLite, { type Database } from "better-sqlite3";
 import { migrate } from "./migrations/migrate.ts";
@@ -14,7 +14,7 @@ const schemaOf = (db: Database): ReadonlyMap<string, string | null> =>
     ][],
   );
 
-/** Made once: the steps of a version do not change. */
+/** The definitions that `make` creates, computed once. */
 const madeBy = (make: (db: Database) => unknown): (() => ReadonlyMap<string, string | null>) => {
   let made: ReadonlyMap<string, string | null> | undefined;
   return () => {
@@ -38,8 +38,8 @@ const otherThan = (expected: ReadonlyMap<string, string | null>, db: Database): 
   return [...expected].flatMap(([name, sql]) => (found.get(name) === sql ? [] : [name]));
 };
 
-/** Tables and indexes of the log, of this version's schema, that are missing or another. */
+/** Tables and indexes of this version's log schema that are missing or differ. */
 export const spoiltLogTables = (db: Database): readonly string[] => otherThan(logSchema(), db);
 
-/** The same of the projections. */
+/** As `spoiltLogTables`, for the projections. */
 export const spoiltProjectionTables = (db: Database): readonly string[] => otherThan(projectionSchema(), db);

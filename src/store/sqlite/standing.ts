@@ -1,9 +1,12 @@
-/** How a worker stands by its records alone. Its row of a projection may have been edited, and what is removed by it is gone. */
+/**
+ * The state of a worker by its records alone. Its projected row may have been edited, and what is removed because of it is
+ * lost.
+ */
 import type { Database } from "better-sqlite3";
 import { workerStream } from "../../protocol/records.ts";
 import type { WorkerStanding } from "../views.ts";
 
-/** The streams of all workers of the log as `workers (stream)`: a search of an index for each. */
+/** SQL: the streams of all workers as `workers (stream)`, by one index search for each. */
 export const WORKER_STREAMS = `
   workers (stream) AS (
     SELECT min(stream) FROM records WHERE stream > 'worker:' AND stream < 'worker:~'
@@ -14,7 +17,7 @@ export const WORKER_STREAMS = `
 
 const LIFECYCLE = "type NOT IN ('agent.event', 'worker_log_chunk')";
 
-/** The state that the newest record with one gives a stream; null where that record cannot be read. */
+/** SQL: the state by the newest record that has one; null if that record cannot be read. */
 export const stateOf = (stream: string): string => `(
   SELECT CASE
     WHEN type = 'worker_spawn_requested' THEN 'pending'
@@ -29,13 +32,13 @@ export const stateOf = (stream: string): string => `(
   ORDER BY version DESC LIMIT 1
 )`;
 
-/** The newest incarnation of which a stream tells; null before the first. */
+/** SQL: the newest incarnation of a stream; null before the first. */
 export const incarnationOf = (stream: string): string => `(
   SELECT incarnation FROM records r WHERE r.stream = ${stream} AND ${LIFECYCLE} AND incarnation IS NOT NULL
   ORDER BY version DESC LIMIT 1
 )`;
 
-/** Undefined for a worker without a record. */
+/** Reads the standing of a worker; undefined for a worker without a record. */
 export const standings = (db: Database): ((workerId: string) => WorkerStanding | undefined) => {
   const look = db.prepare<{ stream: string }, WorkerStanding>(
     `SELECT coalesce(${incarnationOf("@stream")}, 0) AS incarnation, ${stateOf("@stream")} AS state

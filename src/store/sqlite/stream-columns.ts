@@ -1,4 +1,4 @@
-/** The column of each projection that says of which stream a row is. */
+/** The column of each projection that names the stream of a row. */
 import { blackboardStream } from "../../protocol/blackboard-records.ts";
 import { mailboxStream } from "../../protocol/mail.ts";
 import { treeStream, workerStream } from "../../protocol/records.ts";

@@ -1,4 +1,4 @@
-/** The tasks of the log in a worker thread, and their answers. */
+/** The tasks that the log runs in a worker thread, and their answers. */
 
 import type { CheckReport } from "../upkeep.ts";
 import type { UsageQuery, UsageReport } from "../usage-report.ts";
@@ -8,7 +8,7 @@ import type { OutputRange } from "./retention/remove.ts";
 
 export interface Tasks {
   check: { readonly asks: { readonly file: string }; readonly answers: CheckReport };
-  /** Folds the log into a database of its own, and compares. */
+  /** Folds the log into a separate database, and compares. */
   fold: {
     readonly asks: { readonly file: string; readonly into: string };
     readonly answers: FoldReport;

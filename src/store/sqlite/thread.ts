@@ -1,4 +1,4 @@
-/** The worker thread: one task on a connection of its own, one answer, and its end. */
+/** The worker thread: runs one task on a separate connection, answers once, and ends. */
 import { parentPort, workerData } from "node:worker_threads";
 import { makeJudge } from "./damage.ts";
 import { storeError } from "./failure.ts";

@@ -1,4 +1,4 @@
-/** Usage, added up from the projection of it: asked in a thread, because there may be millions of turns. */
+/** Sums usage from its projection. Runs in a thread, because there may be millions of turns. */
 import type { Database } from "better-sqlite3";
 import { USAGE_ROWS_MAX, USAGE_UNPRICED_NAMED_MAX } from "../../base/limits.ts";
 import type { Usage } from "../../protocol/records.ts";
@@ -6,7 +6,7 @@ import { dollars } from "../../protocol/usage.ts";
 import type { SubtreeSum, UsageBy, UsageQuery, UsageReport, UsageRow, UsageSum } from "../usage-report.ts";
 import { openDatabase } from "./database.ts";
 
-/** `total` and not `sum`: agents tell the counts, and an integer may overflow. */
+/** `total` instead of `sum`, because agents report the counts and an integer could overflow. */
 const SUMS = `count(DISTINCT u.worker_id) AS workers, total(turns) AS turns, total(tool_calls) AS tool_calls,
   total(input_tokens) AS input_tokens, total(cached_tokens) AS cached_tokens, total(cache_write_tokens) AS cache_write_tokens,
   total(output_tokens) AS output_tokens, total(reasoning_tokens) AS reasoning_tokens,
@@ -22,7 +22,7 @@ const keyOf = (by: UsageBy): { readonly key: string; readonly join: string } => 
   return { key, join: "" };
 };
 
-/** The highest cost comes first, and among equal costs the most tokens. */
+/** The highest cost first, and among equal costs the most tokens. */
 const DEAREST =
   "coalesce(sum(cost_usd), 0) + coalesce(sum(estimated_usd), 0) DESC, total(output_tokens) DESC, key";
 
@@ -35,7 +35,7 @@ const shown = <S extends UsageSum>(sums: S): S => ({
   duration_ms: Math.round(sums.duration_ms),
 });
 
-/** Each once: a UNION takes nobody twice. */
+/** The wanted workers, each once: UNION drops duplicates. */
 const AMONG = `
   WITH RECURSIVE whole(id) AS (
     SELECT w.id FROM json_each(@supervisors) s JOIN p_workers w
@@ -87,7 +87,7 @@ const usageIn = (db: Database, { by, since = "", among }: UsageQuery): UsageRepo
   };
 };
 
-/** In the thread: in one state of the log, whatever is written meanwhile. */
+/** Runs in the thread, on one snapshot of the log. */
 export const usageOfFile = (file: string, query: UsageQuery): UsageReport => {
   const db = openDatabase(file, { readonly: true });
   try {
@@ -102,7 +102,7 @@ type StoredSum = Omit<SubtreeSum, "usage"> &
     readonly estimated_usd: number | null;
   };
 
-/** In one turn of the event loop, so of `max` workers at most: undefined where there are more. */
+/** Sums a worker and everything below it in one turn of the event loop, so at most `max` workers; undefined for more. */
 export const subtreeSums = (db: Database) => {
   const sum = db.prepare<[string, number], StoredSum>(
     `WITH RECURSIVE below(id) AS (

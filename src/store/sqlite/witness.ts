@@ -1,7 +1,7 @@
 /**
- * A small file beside the database that says what this log is known to hold durably. A database that is put back from a
- * backup cannot know that it was longer once; the witness does. It is replaced by rename, and never ahead of the log: where an
- * update of it is lost or cannot be written, it says less, and nothing wrong.
+ * A small file beside the database that tells what the log is known to hold durably. A database restored from a backup
+ * cannot know that it was longer once; the witness does. It is replaced by rename and is never ahead of the log: if an
+ * update is lost or cannot be written, it knows less, but nothing wrong.
  */
 import { statSync } from "node:fs";
 import { readRegular } from "../../base/files/regular-file.ts";
@@ -10,16 +10,16 @@ import { replaceFile } from "../../base/files/replace-file.ts";
 export interface Witness {
   readonly store_id: string;
   readonly epoch: string;
-  /** When the database file was made, where the file system tells: a copy is another file. */
+  /** When the database file was created, if the file system tells: a copy has another time. */
   readonly made: string | null;
-  /** The newest lifecycle record that is known to be durable; retention never removes it. 0 and null before the first. */
+  /** The newest lifecycle record known to be durable, which retention never removes. 0 and null before the first. */
   readonly seq: number;
   readonly id: string | null;
 }
 
 const pathOf = (file: string): string => `${file}.witness`;
 
-/** Undefined where there is none that can be read. */
+/** Reads the witness; undefined if there is none or it cannot be read. */
 export const readWitness = (file: string): Witness | undefined => {
   try {
     const found = JSON.parse(readRegular(pathOf(file))?.toString("utf8") ?? "") as Witness;
@@ -37,18 +37,20 @@ export const readWitness = (file: string): Witness | undefined => {
 export const writeWitness = (file: string, witness: Witness): void =>
   replaceFile(pathOf(file), `${JSON.stringify(witness)}\n`);
 
-/** Before the database is made anew from a copy of all of it: that it is another file then, says nothing. */
+/**
+ * Call this before the database is replaced by a complete copy of itself: its creation time changes then without a meaning.
+ */
 export const forgetMade = (file: string): void => {
   const witness = readWitness(file);
   if (witness === undefined || witness.made === null) return;
   try {
     writeWitness(file, { ...witness, made: null });
   } catch {
-    // A full disk: the next open may take the database for one that was copied, and nothing is lost by that.
+    // A full disk: the next open may take the database for a copy, which loses nothing.
   }
 };
 
-/** If a file system keeps no birth time, Node answers zero or the time of the last change. */
+/** The creation time of a file; null if the file system keeps none (Node gives zero or the time of the last change). */
 export const madeAt = (file: string): string | null => {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats === undefined || stats.birthtimeNs === 0n || stats.birthtimeNs === stats.ctimeNs

@@ -1,7 +1,7 @@
 /**
- * A database that was deleted while it was open is written back from the open connection, which still has all of it. In
- * between a crash must find either nothing or all: the copy is made under one name, and is whole from when it has the next.
- * The old -wal must be gone before the copy has the database's name, or SQLite would play it over the copy.
+ * Writes a database that was deleted while it was open back from the open connection, which still has all of it. A crash must
+ * leave nothing or everything: the copy is written under one name and renamed when it is complete. The old -wal must be gone
+ * before the copy gets the database's name, or SQLite would replay it over the copy.
  */
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -23,7 +23,7 @@ export const syncPath = (path: string): void => {
   }
 };
 
-/** Copies what the connection has, a few pages a turn of the event loop; nothing may be written by it meanwhile. */
+/** Copies the content of the connection, a few pages per turn of the event loop. Nothing may be written by it meanwhile. */
 export const copyWhole = async (db: Database, file: string): Promise<void> => {
   const partial = `${wholeCopyOf(file)}.tmp`;
   rmSync(partial, { force: true });
@@ -36,14 +36,14 @@ export const copyWhole = async (db: Database, file: string): Promise<void> => {
   crashPoint("write-back-whole");
 };
 
-/** Gives a whole copy the database's name, if there is one and the name is free. Also the first step of every open. */
+/** Gives a complete copy the database's name if there is one and the name is free. Every open calls this first. */
 export const putBack = (file: string): void => {
   const copy = wholeCopyOf(file);
   if (!existsSync(copy)) return;
   if (statRegular(copy) === undefined)
     throw new HoldfastError(
       "STORE_FAILED",
-      `${copy} is no regular file, so it is no copy of the event log.`,
+      `${copy} is not a regular file, so it is not a copy of the event log.`,
       {
         suggestion: "Move it away.",
       },
@@ -52,7 +52,7 @@ export const putBack = (file: string): void => {
     throw new HoldfastError(
       "STORE_FAILED",
       `There are two event logs: ${file}, and ${copy}, which was written back after the first was deleted.`,
-      { suggestion: "Move the one that is not wanted away; neither is deleted or overwritten." },
+      { suggestion: "Move away the one that you do not want; neither is deleted or overwritten." },
     );
   for (const beside of [`${file}-wal`, `${file}-shm`]) rmSync(beside, { force: true });
   forgetMade(file);

@@ -133,7 +133,9 @@ describe("a name that is spoilt in the schema, where every row is as it was", ()
   it("of a projection is told by a check, and mended when the log is opened", () => {
     const original = sound();
     const file = spoil(original, "p_workers", "spec_seq", "spec_qeq");
-    expect(checkFile(file).findings[0]).toBe("The table or index p_workers is not as it was made.");
+    expect(checkFile(file).findings[0]).toBe(
+      "The table or index p_workers does not have its original definition.",
+    );
     const [log, right] = [openLog({ file }), openLog({ file: original })];
     expect(log.workers()).toEqual(right.workers());
     expect(log.check()).toMatchObject({ ok: true });
@@ -145,7 +147,9 @@ describe("a name that is spoilt in the schema, where every row is as it was", ()
     const db = new SQLite(file);
     db.exec("DROP INDEX p_workers_name");
     db.close();
-    expect(checkFile(file).findings[0]).toBe("The table or index p_workers_name is not as it was made.");
+    expect(checkFile(file).findings[0]).toBe(
+      "The table or index p_workers_name does not have its original definition.",
+    );
     const log = openLog({ file });
     expect(log.check()).toMatchObject({ ok: true });
     log.close();
@@ -154,6 +158,8 @@ describe("a name that is spoilt in the schema, where every row is as it was", ()
   it("of the log is refused, and told by a check", () => {
     const file = spoil(sound(), "records", "causation_id", "causation_ie");
     expect(() => openLog({ file })).toThrow(expect.objectContaining({ code: "STORE_FAILED" }));
-    expect(checkFile(file).findings[0]).toBe("The table or index records is not as it was made.");
+    expect(checkFile(file).findings[0]).toBe(
+      "The table or index records does not have its original definition.",
+    );
   });
 });

@@ -48,9 +48,7 @@ it.each(EDITS)("is found beside a daemon, and made anew when the log is opened: 
   expect(editedInFile(file).length).toBeGreaterThan(0);
   const said: string[] = [];
   const log = openLog({ file, report: (sentence) => said.push(sentence) });
-  expect(said).toEqual([
-    expect.stringMatching(/^A projection says something else of worker:.* made anew from the log\.$/),
-  ]);
+  expect(said).toEqual([expect.stringMatching(/^The projected rows of worker:.* rebuilt from the log\.$/)]);
   expect(log.check()).toMatchObject({ ok: true });
   expect(log.workers()).toMatchObject([
     { id: W, restarts: 0 },
@@ -98,7 +96,7 @@ it.each<[string, (found: ReturnType<typeof many>) => string]>([
   expect(editedInFile(found.file).length).toBeGreaterThan(0);
   const said: string[] = [];
   const log = openLog({ file: found.file, report: (sentence) => said.push(sentence) });
-  expect(said).toEqual([expect.stringMatching(/made anew from the log\.$/)]);
+  expect(said).toEqual([expect.stringMatching(/rebuilt from the log\.$/)]);
   expect(log.living().map(({ id }) => id)).toEqual([found.first, found.long]);
   log.close();
 });
@@ -119,7 +117,7 @@ it("a log with a damaged record is opened as before, and its rows stay", () => {
   );
   const said: string[] = [];
   const log = openLog({ file, report: (sentence) => said.push(sentence) });
-  expect(said).toEqual([expect.stringMatching(/^The projections were not made anew: /)]);
+  expect(said).toEqual([expect.stringMatching(/^The projections were not rebuilt: /)]);
   expect(log.worker(W)?.restarts).toBe(99);
   log.close();
 });

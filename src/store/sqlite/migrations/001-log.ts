@@ -1,7 +1,7 @@
 /**
- * The log and what must live in its transactions. Three indexes, each for a promise: `id` (idempotency), `(stream,
- * version)` (density, and one worker's records without a scan), and the lifecycle records of a stream, so that a boot
- * costs what was decided and not what was printed.
+ * The log and the tables that its transactions need. Each of the three indexes keeps a promise: `id` (idempotency), `(stream,
+ * version)` (density, and one worker's records without a scan), and the lifecycle records of a stream, so that the cost of a
+ * boot depends on decisions and not on output.
  */
 export const log = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;

@@ -1,6 +1,6 @@
 /**
- * Records that retention has removed: the runs of seqs that are not in the log any more (apart from each other, never touching), and
- * the archives that have their records. An archive whose records are not all removed yet is not `done`.
+ * Records that retention has removed: the runs of missing seqs, which never touch each other, and the archives that have
+ * these records. An archive is `done` once all its records are removed.
  */
 export const retention = `
   CREATE TABLE removed (from_seq INTEGER PRIMARY KEY, to_seq INTEGER NOT NULL) STRICT;

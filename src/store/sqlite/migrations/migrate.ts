@@ -1,4 +1,6 @@
-/** Brings a database to the newest schema: numbered steps, forward only, one transaction. A newer schema is refused. */
+/**
+ * Brings a database to the newest schema by numbered steps, forward only, in one transaction. A newer schema is refused.
+ */
 import type { Database } from "better-sqlite3";
 import { crashPoint } from "../../../base/crash-point.ts";
 import { HoldfastError } from "../../../protocol/errors.ts";
@@ -16,19 +18,22 @@ const isEmpty = (db: Database): boolean => db.prepare("SELECT 1 FROM sqlite_sche
 
 export const schemaOf = (db: Database): number => db.pragma("user_version", { simple: true }) as number;
 
-/** An older program never touches a log that a newer one has brought forward. Throws STORE_FAILED. */
+/** Throws STORE_FAILED for a newer schema: an older program must not touch such a log. */
 export const refuseNewer = (found: number): void => {
   if (found <= STEPS.length) return;
   throw new HoldfastError(
     "STORE_FAILED",
-    `The event log has schema ${found}, and this version knows schemas up to ${STEPS.length}.`,
+    `The event log has schema ${found}, but this version knows schemas only up to ${STEPS.length}.`,
     { suggestion: "Use the version of Holdfast that wrote it, or a newer one." },
   );
 };
 
 export const isNewestSchema = (db: Database): boolean => schemaOf(db) === STEPS.length;
 
-/** Returns the number of the schema. Throws STORE_FAILED for a newer schema and STORE_CORRUPT for another program's file. */
+/**
+ * Migrates the database and returns the number of its schema. Throws STORE_FAILED for a newer schema, and STORE_CORRUPT for
+ * another program's file.
+ */
 export const migrate = (db: Database): number => {
   const found = schemaOf(db);
   refuseNewer(found);

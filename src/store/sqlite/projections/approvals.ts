@@ -1,4 +1,6 @@
-/** Requests for permission: one row each. Open until it is answered, withdrawn, or its incarnation has ended. */
+/**
+ * Requests for permission, one row each. A request is open until it is answered or withdrawn, or its incarnation has ended.
+ */
 import type { Database } from "better-sqlite3";
 import type { JsonValue, LogRecord } from "../../../protocol/records.ts";
 import { workerOf } from "../../../protocol/records.ts";

@@ -1,6 +1,6 @@
 /**
- * The blackboard: a row for each item that is not gone, as `foldItem` has it, and the index of its words. Triggers keep the index,
- * so that a row that a rebuild puts right is found by its new words.
+ * The blackboard: a row for each item that is not gone, as `foldItem` makes it, and the index of its words. Triggers keep
+ * the index, so that a row corrected by a rebuild is found by its new words.
  */
 import type { Database, Statement } from "better-sqlite3";
 import { type BlackboardItem, foldItem } from "../../../protocol/blackboard.ts";
@@ -82,11 +82,11 @@ export const blackboard = (db: Database): Projection => {
   return { fold, flush: () => {}, reset: () => {} };
 };
 
-/** All tags of @tags, a JSON array, are among those of the item. */
+/** True if the item has all tags of @tags, a JSON array. */
 const TAGGED = `NOT EXISTS (
   SELECT 1 FROM json_each(@tags) wanted WHERE wanted.value NOT IN (SELECT value FROM json_each(p_bb_items.tags)))`;
 
-/** Each word of a text as the index has it: a word with a star at its end is the beginning of one. Undefined where there is none. */
+/** The words of a text as a query of the index; a final star marks a prefix. Undefined if the text has no words. */
 export const wordsOf = (text: string): string | undefined => {
   const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
   if (words.length === 0) return undefined;
@@ -103,7 +103,7 @@ const STATES: Readonly<Record<NonNullable<ItemQuery["state"]>, string>> = {
   claimed: "lease IS NOT NULL",
 };
 
-/** The conditions of a query, each only where it is asked for, so that the index of an order is used. */
+/** The conditions of a query. Each is present only if it is needed, so that SQLite can use the index of the order. */
 const conditionOf = ({ text, tags, state }: ItemQuery): string =>
   [
     "ns = @ns AND seq > @after",
@@ -112,7 +112,7 @@ const conditionOf = ({ text, tags, state }: ItemQuery): string =>
     ...(text === undefined ? [] : ["p_bb_words MATCH @words AND p_bb_words.rowid > @after"]),
   ].join(" AND ");
 
-/** A search begins at the index of words, however many items there are. */
+/** A search starts from the index of words, so its cost does not depend on the number of items. */
 const sourceOf = ({ text }: ItemQuery): string =>
   text === undefined ? "p_bb_items" : "p_bb_words CROSS JOIN p_bb_items ON seq = p_bb_words.rowid";
 
@@ -126,7 +126,7 @@ export const itemRows = (db: Database) => {
   const count = db
     .prepare<[string, number], number>("SELECT count(*) FROM (SELECT 1 FROM p_bb_items WHERE ns = ? LIMIT ?)")
     .pluck();
-  // One search of the index for each namespace.
+  // One index search for each namespace.
   const namespaces = db
     .prepare<[number], string>(
       `WITH RECURSIVE known (ns) AS (
@@ -138,7 +138,7 @@ export const itemRows = (db: Database) => {
   const afterSeq = db.prepare<[number, number], ItemColumns>(
     "SELECT * FROM p_bb_items WHERE seq > ? ORDER BY seq LIMIT ?",
   );
-  /** Statements by their condition; there are few. */
+  /** Statements by their condition. There are few. */
   const queries = new Map<string, Statement<object[], ItemColumns>>();
   const queryWhere = (source: string, where: string): Statement<object[], ItemColumns> => {
     const known =

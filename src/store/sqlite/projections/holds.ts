@@ -1,4 +1,4 @@
-/** Holds that are open, one row each, over all streams: the one list of what waits. */
+/** Open holds of all streams, one row each: the one list of what waits. */
 import type { Database } from "better-sqlite3";
 import { foldHolds, type Hold, mayChangeHolds, NO_HOLDS } from "../../../protocol/holds.ts";
 import type { LogRecord } from "../../../protocol/records.ts";

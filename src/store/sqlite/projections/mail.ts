@@ -1,4 +1,4 @@
-/** Messages that are in a mailbox, dead letters too: one row each, gone with its acknowledgement. */
+/** Messages in mailboxes, dead letters included, one row each. An acknowledgement removes the row. */
 import type { Database } from "better-sqlite3";
 import { foldMail, isOfMail, type MailMessage } from "../../../protocol/mail.ts";
 import type { LogRecord } from "../../../protocol/records.ts";
@@ -15,7 +15,7 @@ export const MAIL_SCHEMA = `
   CREATE TABLE p_mail_readers (box TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, message_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** The `by` of a worker that polls its own box. */
+/** The `by` of a worker that polls its own mailbox. */
 const selfOf = (box: string): string => `worker:${box}`;
 
 export const mail = (db: Database): Projection => {

@@ -1,4 +1,6 @@
-/** Messages to agents: one row each, which its records move on (`MessageStep`). A row without `open` changes no more. */
+/**
+ * Messages to agents, one row each, updated by its records (`MessageStep`). A row without `open` does not change any more.
+ */
 import type { Database } from "better-sqlite3";
 import type { MessageRow } from "../../../protocol/message-row.ts";
 import type { LogRecord } from "../../../protocol/records.ts";
@@ -28,7 +30,7 @@ export const messages = (db: Database): Projection => {
   );
   const update = (assignments: string) =>
     db.prepare(`UPDATE p_messages SET ${assignments}, changed_at = ? WHERE worker_id = ? AND message_id = ?`);
-  // An acknowledged message stays so: the record of the delivery may have had to wait for the store.
+  // An acknowledged message stays acknowledged: the record of its delivery may have waited for the store.
   const deliver = update(
     `deliveries = deliveries + 1, incarnation = ?, "end" = ?,
      state = CASE WHEN open THEN 'delivered' ELSE state END, open = open AND ?`,

@@ -1,6 +1,6 @@
 /**
- * Read models folded from the log. `fold` takes every record once, in order, inside the transaction that appends it;
- * `flush` writes what was gathered before that transaction commits. All of it can be thrown away and folded again.
+ * Read models folded from the log. `fold` takes every record once, in order, in the transaction that appends it; `flush`
+ * writes what was gathered before that transaction commits. All of them can be dropped and folded again.
  */
 import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../../protocol/records.ts";
@@ -14,7 +14,7 @@ import { TURNS_SCHEMA, turns } from "./turns.ts";
 import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
-/** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
+/** Increase this with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
 export const PROJECTION_VERSION = 10;
 
 export const TABLES = [
@@ -31,17 +31,17 @@ export const TABLES = [
   "p_bb_items",
 ] as const;
 
-/** Indexes of words: a table's triggers keep them. */
+/** Indexes of words, which triggers of the tables keep. */
 const INDEXES = ["p_bb_words"] as const;
 
 export interface Projection {
   fold(record: LogRecord): void;
   flush(): void;
-  /** Forget what was gathered: the transaction was rolled back. */
+  /** Forgets what was gathered, after a rollback. */
   reset(): void;
 }
 
-/** Makes the tables anew, empty. */
+/** Drops the tables and creates empty ones. */
 export const resetProjections = (db: Database): void => {
   for (const table of [...TABLES, ...INDEXES]) db.exec(`DROP TABLE IF EXISTS main.${table}`);
   db.exec(
@@ -57,9 +57,9 @@ export const resetProjections = (db: Database): void => {
   );
 };
 
-/** `onWorker` is told whose row is about to change. */
+/** `onWorker` is called with the id of each worker whose row is about to change. */
 export const projections = (db: Database, onWorker?: (id: string) => void): Projection => {
-  // In this order: how long a turn took is asked by workers and usage, and a worker's kind by usage.
+  // The order matters: workers and usage read the duration of turns, and usage reads the kind of workers.
   const all = [
     turns(db),
     workers(db, onWorker),
@@ -84,7 +84,7 @@ export const projections = (db: Database, onWorker?: (id: string) => void): Proj
   };
 };
 
-/** Every row of every projection as text, in the order of its key: equal dumps are equal projections. */
+/** All rows of all projections as text, in the order of their keys. Equal dumps mean equal projections. */
 export function* dumpProjections(db: Database): Generator<string> {
   for (const table of TABLES)
     for (const row of db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).raw().iterate())

@@ -1,4 +1,4 @@
-/** Which trees there are, and which file owns each. Their shape and life are folded from their streams. */
+/** The trees and the files that own them. Their shape and state are folded from their streams. */
 import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../../protocol/records.ts";
 import type { TreeRow } from "../../views.ts";

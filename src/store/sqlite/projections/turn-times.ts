@@ -1,10 +1,13 @@
-/** How long turns took, for the projections that add them up. */
+/** Durations of turns, for the projections that add them up. */
 import type { Database } from "better-sqlite3";
 import type { RecordPayloads } from "../../../protocol/records.ts";
 
 type CompletedTurn = Pick<RecordPayloads["turn_completed"], "turn" | "duration_ms">;
 
-/** How long a turn that was completed took: as its agent says, else between its records. Its own fold comes first. */
+/**
+ * The duration of a completed turn in milliseconds: as the agent reports, else between its records. The projection of turns
+ * must fold first.
+ */
 export const turnMs = (db: Database) => {
   const find = db
     .prepare<[string, number, number], number | null>(

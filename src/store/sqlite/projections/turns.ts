@@ -1,4 +1,4 @@
-/** Turns of a worker, with what each used and how long it took. */
+/** Turns of workers, with their usage and duration. */
 import type { Database } from "better-sqlite3";
 import { type LogRecord, workerOf } from "../../../protocol/records.ts";
 import type { TurnRow } from "../../views.ts";
@@ -22,7 +22,7 @@ export const turns = (db: Database): Projection => {
       "SELECT started_at FROM p_turns WHERE worker_id = ? AND incarnation = ? AND turn = ?",
     )
     .pluck();
-  // A turn that nobody saw begin began, for us, when it ended.
+  // A turn without a recorded beginning gets the time of its end.
   const end = db.prepare(
     `INSERT INTO p_turns (worker_id, incarnation, turn, started_at, ended_at, duration_ms, usage, models, tool_calls, error)
      VALUES (@worker, @incarnation, @turn, @at, @at, @ms, @usage, @models, @calls, @error)

@@ -1,6 +1,6 @@
 /**
- * Usage: one row for each model of each turn that was completed, in one meaning for all kinds, and the labels of
- * workers, by which it is asked for. Records of turns are never removed, so these figures outlive the output.
+ * Usage: one row for each model of each completed turn, with the same meaning for all kinds, and the labels of workers, by
+ * which usage is grouped. Records of turns are never removed, so these figures outlive the output.
  */
 import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../../protocol/records.ts";
@@ -9,7 +9,7 @@ import { isUnpriced, modelsOf } from "../../../protocol/usage.ts";
 import type { Projection } from "./projection.ts";
 import { turnMs } from "./turn-times.ts";
 
-/** The first part of a turn has its calls and its time: what of it was whose, nobody can tell. */
+/** The first part of a turn gets its calls and its time, because nobody can tell which model they belong to. */
 export const USAGE_SCHEMA = `
   CREATE TABLE p_usage (
     worker_id TEXT NOT NULL, seq INTEGER NOT NULL, part INTEGER NOT NULL, kind TEXT, model TEXT, ended_at TEXT NOT NULL,
@@ -25,7 +25,7 @@ export const USAGE_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Folds after the projections of turns and of workers, which it asks. */
+/** Folds after the projections of turns and of workers, which it reads. */
 export const usage = (db: Database): Projection => {
   const kindOf = db.prepare<[string], string>("SELECT kind FROM p_workers WHERE id = ?").pluck();
   const insert = db.prepare(`INSERT INTO p_usage VALUES (${Array(17).fill("?").join(", ")})`);
@@ -38,7 +38,7 @@ export const usage = (db: Database): Projection => {
     if (worker === undefined) return;
     if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed") {
       if (record.type === "worker_spec_changed") unlabel.run(worker);
-      // A record is never refused here for what it lacks.
+      // A fold must accept a record with missing fields.
       const { labels = {} } = record.payload.spec;
       for (const [key, value] of Object.entries(labels)) label.run(worker, key, value);
       return;

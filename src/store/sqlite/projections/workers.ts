@@ -1,7 +1,7 @@
 /**
- * One row a worker: what its records say of it. A worker's records are those of its stream. The tree is the columns
- * `supervisor` and `parent`; the spec stays in the record that asked for the worker or changed it, because it may hold a megabyte
- * of prompt and the row is written again with every batch of output.
+ * One row for each worker, folded from the records of its stream. The columns `supervisor` and `parent` make the tree. The spec
+ * stays in the record that requested or changed the worker, because it may hold a megabyte of prompt and each batch of output
+ * writes the row again.
  */
 import type { Database } from "better-sqlite3";
 import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX_CHARS } from "../../../base/limits.ts";
@@ -43,7 +43,7 @@ interface Touch {
   eventAt: string | null;
 }
 
-/** A gap says what the records in whose place it stands have said. */
+/** The effect of a record on its worker's row. A gap has the effect of the records that it replaces. */
 const touchOf = (record: LogRecord): Touch => {
   if (record.type === "log_gap") {
     const { to_seq, to_version, last_event_at } = record.payload;
@@ -53,7 +53,7 @@ const touchOf = (record: LogRecord): Touch => {
   return { seq, version, eventAt: type === "agent.event" ? recorded_at : null };
 };
 
-/** The statements that change a row; the last parameter is the id of the worker. */
+/** Statements that change a row. Their last parameter is the id of the worker. */
 const rowChanges = (db: Database) => {
   const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
   return {
@@ -85,7 +85,7 @@ const rowChanges = (db: Database) => {
   };
 };
 
-/** The statements that a fold asks about rows that are there already. */
+/** Statements by which a fold reads existing rows. */
 const rowLooks = (db: Database) => ({
   denied: db.prepare<[string], string | null>("SELECT denied FROM p_workers WHERE id = ?").pluck(),
   toolAsked: db
@@ -102,7 +102,10 @@ class WorkersTable implements Projection {
   private readonly row: ReturnType<typeof rowChanges>;
   private readonly look: ReturnType<typeof rowLooks>;
   private readonly onWorker: (id: string) => void;
-  /** Worker stream → its newest record in this transaction: output costs one UPDATE a worker, not one a record. */
+  /**
+   * The newest record of each worker's stream in this transaction: output costs one UPDATE per worker instead of one per
+   * record.
+   */
   private readonly touches = new Map<string, Touch>();
 
   constructor(db: Database, onWorker: (id: string) => void) {
@@ -190,7 +193,7 @@ class WorkersTable implements Projection {
     }
   }
 
-  /** Sessions, turns and refusals. */
+  /** Folds sessions, turns and refused calls. */
   private foldTalk(id: string, record: LogRecord): void {
     switch (record.type) {
       case "session_started":
@@ -216,8 +219,8 @@ class WorkersTable implements Projection {
   ): void {
     const { name = null, kind, parent = null, supervisor } = payload.spec;
     const { changes } = this.row.create.run(id, name, kind, seq, seq, parent, supervisor, recorded_at);
-    if (changes > 0) this.touches.get(stream)!.eventAt = null; // what came before the row, batched or not, is not in it
-    if (parent !== null) this.onWorker(parent); // it has spawned somebody
+    if (changes > 0) this.touches.get(stream)!.eventAt = null; // records before the row do not count in it
+    if (parent !== null) this.onWorker(parent); // its parent has a new child
   }
 
   private addTurn(id: string, { payload, incarnation = 0 }: RecordOfType<"turn_completed">): void {
@@ -227,7 +230,7 @@ class WorkersTable implements Projection {
       usage.output_tokens,
       usage.cached_tokens,
       usage.reasoning_tokens,
-      // The kind decides how tokens are counted, not whether there were any.
+      // The kind only decides how tokens are counted, which does not matter here.
       modelsOf("", payload).some(isUnpriced) ? 1 : 0,
       tool_calls,
       this.look.turnMs(id, incarnation, payload),
@@ -244,7 +247,7 @@ class WorkersTable implements Projection {
   }
 }
 
-/** `onWorker` is told whose row, or whose children, are about to change. */
+/** `onWorker` is called with the id of each worker whose row or children are about to change. */
 export const workers = (db: Database, onWorker: (id: string) => void = () => undefined): Projection =>
   new WorkersTable(db, onWorker);
 
@@ -261,27 +264,27 @@ type WorkerColumns = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completio
   readonly estimated_usd: number | null;
 } & Omit<Usage, "estimated_usd">;
 
-/** The memory that a row takes but for its texts, roughly. */
+/** A rough size of a row in memory without its texts, in characters. */
 const ROW_CHARS = 1_000;
 
-/** A row without what was asked for, which may be a megabyte, and where that is. */
+/** A row without its spec, which may be a megabyte, and the seq of the record that has it. */
 type RowWithoutSpec = Omit<WorkerRow, "spec"> & { readonly spec_seq: number };
 
-/** Told with the name of a table, or with the type of a record. */
+/** Remembers rows and records that do not exist. `what` is the name of a table or the type of a record. */
 export interface AbsentRows {
   has(id: string, what: string): boolean;
   note(id: string, what: string): void;
 }
 
-/** Rows as they were read last, and specs; each weighs its characters. */
+/** Cached rows and specs. The weight of each is its number of characters. */
 export interface KeptRows {
   readonly rows: BoundedCache<string, RowWithoutSpec>;
   readonly specs: BoundedCache<number, WorkerSpec>;
-  /** Rows and records that were looked for and are not there: most workers have no turn, and have spawned nobody. */
+  /** Rows and records that were searched in vain: most workers have no turn and have spawned no worker. */
   readonly absent: AbsentRows;
-  /** Its records go on. */
+  /** Forgets a worker whose records change. */
   forget(id: string): void;
-  /** All rows were made anew. */
+  /** Forgets everything, after all rows were rebuilt. */
   forgetAll(): void;
 }
 
@@ -310,7 +313,7 @@ export const keepRows = (): KeptRows => {
   };
 };
 
-/** The spec, by the newest record that has it. */
+/** The spec in a record. Throws STORE_CORRUPT for a record without one. */
 const specIn = (record: LogRecord): WorkerSpec => {
   if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
     return record.payload.spec;
@@ -325,7 +328,7 @@ const rowReads = (db: Database) => ({
   named: db.prepare<[string], WorkerColumns>(
     "SELECT * FROM p_workers WHERE name = ? ORDER BY requested_seq DESC",
   ),
-  // Ids are letters and digits, all of them below "~".
+  // Ids consist of letters and digits, which are all below "~".
   withPrefix: db.prepare<[string, string, number], WorkerColumns>(
     "SELECT * FROM p_workers WHERE id >= ? AND id < ? || '~' ORDER BY id DESC LIMIT ?",
   ),
@@ -367,7 +370,7 @@ const bareOf = (row: WorkerColumns): RowWithoutSpec => {
   };
 };
 
-/** The rows as the port shows them; `lineAt` reads the record that has the spec. */
+/** Reads rows for the port. `lineAt` reads the record that has the spec. */
 export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: KeptRows) => {
   const read = rowReads(db);
   const specAt = (seq: number): WorkerSpec => {

@@ -1,8 +1,8 @@
 /**
- * Records that may be removed, gathered in a worker thread by a connection of its own: output records of incarnations that have
- * ended, older than an instant. They are written to an archive, whole and synced, before anybody is told of them.
+ * Gathers the records that may be removed, in a worker thread on a separate connection: output records of ended incarnations,
+ * older than an instant. They are written to an archive, completely and synced, before the result is returned.
  *
- * An archive is `archive/records-FROM-TO.ndjson.gz`, 0600: one record a line, as readers got it, in the order of the log.
+ * An archive is `archive/records-FROM-TO.ndjson.gz`, 0600: one record per line, as readers got it, in the order of the log.
  */
 import { createHash } from "node:crypto";
 import {
@@ -44,7 +44,7 @@ export interface Collecting {
   /** Epoch milliseconds. */
   readonly before_ms: number;
   readonly after_seq: number;
-  /** Text that is enough. */
+  /** The collection stops after this many characters of text. */
   readonly max_chars: number;
   readonly dry_run: boolean;
 }
@@ -52,20 +52,22 @@ export interface Collecting {
 export interface CollectionResult {
   readonly runs: readonly OutputRange[];
   readonly records: number;
-  /** The bytes of their text. */
+  /** The size of their text in characters. */
   readonly chars: number;
   readonly archive: Archive | null;
-  /** The seq of the last of them. */
+  /** The seq of the last gathered record. */
   readonly last: number;
-  /** The seq up to which was looked; the next collection goes on after it. Null when nothing more is old enough. */
+  /**
+   * The seq up to which the log was searched; the next collection continues after it. Null if nothing more is old enough.
+   */
   readonly next: number | null;
 }
 
 const NAME = /^records-\d+-\d+\.ndjson\.gz$/;
 
 /**
- * Workers by their records: a row of the projections may say of a worker that lives that it has ended. It is a table of this connection
- * alone, with the newest version of each stream.
+ * The state of each worker by its records, with the newest version of its stream: an edited row might call a living worker
+ * ended. A temporary table of this connection.
  */
 const STANDING = `
   CREATE TEMP TABLE standing (stream TEXT PRIMARY KEY, version INTEGER, incarnation INTEGER, state TEXT) WITHOUT ROWID;
@@ -74,7 +76,7 @@ const STANDING = `
   SELECT w.stream, (SELECT max(version) FROM records r WHERE r.stream = w.stream), ${incarnationOf("w.stream")}, ${stateOf("w.stream")}
   FROM workers w WHERE w.stream IS NOT NULL;`;
 
-/** Each stream's newest record stays: the next version is counted from it. */
+/** Old output. The newest record of each stream stays, because the next version is counted from it. */
 const OLD_OUTPUT = `
   SELECT r.seq, r.id, r.stream, r.version, r.type, r.recorded_at, r.worker_id, r.incarnation, r.correlation_id, r.causation_id, r.payload, r.checksum
   FROM records r CROSS JOIN standing w ON w.stream = r.stream
@@ -82,7 +84,7 @@ const OLD_OUTPUT = `
     AND (r.incarnation < w.incarnation OR w.state IN ('completed', 'failed', 'cancelled', 'parked'))
   ORDER BY r.seq LIMIT ${ARCHIVE_MAX_RECORDS}`;
 
-/** Joins versions that follow each other to runs. */
+/** Joins consecutive versions to runs. */
 const makeRuns = () => {
   const runs: { stream: string; from_version: number; to_version: number }[] = [];
   const open = new Map<string, (typeof runs)[number]>();
@@ -100,7 +102,7 @@ const makeRuns = () => {
   };
 };
 
-/** Lines to members of one gzip file; nothing of it is at its name before `end`. */
+/** Writes lines into members of one gzip file, which gets its name only at `end`. */
 const makeArchive = (directory: string) => {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const partial = join(directory, "records.tmp");
@@ -138,7 +140,7 @@ const makeArchive = (directory: string) => {
   };
 };
 
-/** A file that a crash left before the log knew of it: its records are all in the log. */
+/** Removes archives that a crash left before the log knew of them: all their records are in the log. */
 const removeUnknown = (db: Database, directory: string): void => {
   const isKnown = db.prepare("SELECT 1 FROM archives WHERE name = ?");
   for (const name of readdirSync(directory, { withFileTypes: true }))
@@ -184,10 +186,10 @@ export const collect = (asked: Collecting): CollectionResult => {
   }
 };
 
-/** Undefined for what is no archive of ours: no regular file, or one that is larger than any that is made. */
+/** The bytes of an archive; undefined for a file that is none of ours: not regular, or too large. */
 const readWhole = (path: string): Buffer | undefined => {
   try {
-    // Text is counted in characters, of which each has three bytes at most.
+    // The bound counts characters, and each has at most three bytes.
     return readNamed(path, 4 * ARCHIVE_MAX_BYTES);
   } catch (cause) {
     if (cause instanceof NotRegularError) return undefined;
@@ -195,13 +197,17 @@ const readWhole = (path: string): Buffer | undefined => {
   }
 };
 
-/** The records of an archive. Throws STORE_CORRUPT where the file is not what was written. */
+/** The records of an archive. Throws STORE_CORRUPT if the file has changed since it was written. */
 export const readArchive = (path: string, sha256: string): readonly string[] => {
   const bytes = readWhole(path);
   if (bytes === undefined || createHash("sha256").update(bytes).digest("hex") !== sha256)
-    throw new HoldfastError("STORE_CORRUPT", `The archive ${path} is damaged: it is not what was written.`, {
-      suggestion: "Bring the file back from a backup; the log itself is not touched by this.",
-    });
+    throw new HoldfastError(
+      "STORE_CORRUPT",
+      `The archive ${path} is damaged: it has changed since it was written.`,
+      {
+        suggestion: "Bring the file back from a backup; the log itself is not touched by this.",
+      },
+    );
   return gunzipSync(bytes).toString("utf8").split("\n").slice(0, -1);
 };
 

@@ -1,6 +1,6 @@
 /**
- * The whole log as NDJSON, with what retention has moved to archives at its place. On a connection of its own, a page at a
- * time, so that it holds up no writer. If an archive is not there any more, the gap itself is told.
+ * The whole log as NDJSON, with archived records in their places. Read on a separate connection, a page at a time, so that
+ * it holds up no writer. If an archive is missing, its gap records are printed.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ interface ArchiveLine {
 
 const SEQ = /^\{"seq":(\d+),/;
 
-/** The lines of all archives that overlap, in the order of seq; each is read when its turn comes. */
+/** The lines of all archives that overlap the range, in the order of seq. Each archive is read when its turn comes. */
 function* archived(db: Database, directory: string, from: number, to: number): Generator<ArchiveLine> {
   const waiting = (
     db
@@ -63,7 +63,7 @@ export const exportHeartbeats = (file: string): readonly Heartbeat[] => {
 
 function* none(): Generator<ArchiveLine> {}
 
-/** Records `from` to `to`, both included. Throws STORE_CORRUPT at the first that is damaged. */
+/** Exports records `from` to `to`, both included. Throws STORE_CORRUPT at the first damaged one. */
 export function* exportLines(file: string, directory: string, from: number, to: number): Generator<string> {
   if (!existsSync(file)) return;
   const db = openDatabase(file, { readonly: true });
@@ -75,7 +75,7 @@ export function* exportLines(file: string, directory: string, from: number, to: 
       if (seq > to) break;
       for (; !next.done && next.value.seq < seq; next = old.next()) yield next.value.line;
       if (!next.done && next.value.seq === seq) {
-        yield next.value.line; // in place of its gap, or of itself
+        yield next.value.line; // in place of its gap, or of the record itself
         next = old.next();
       } else yield verifiedLine(row);
     }

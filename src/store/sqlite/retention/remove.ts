@@ -1,8 +1,8 @@
 /**
- * Takes a run of output records out of the log and leaves one `log_gap` in its place, a bounded slice a transaction. The
- * gap stands at the seq and version of the first removed record, and grows with every slice: whoever reads in between
- * reads either the records or the gap that tells of them. A record that is gone already is passed over, so that a removal which was
- * interrupted is taken up by doing it again.
+ * Removes a run of output records from the log and leaves one `log_gap` in its place, in bounded slices of one transaction
+ * each. The gap has the seq and version of the first removed record and grows with every slice, so a reader gets either the
+ * records or the gap that reports them. Records that are gone already are skipped, so an interrupted removal is simply
+ * repeated.
  */
 import type { Database } from "better-sqlite3";
 import { crashPoint } from "../../../base/crash-point.ts";
@@ -11,7 +11,7 @@ import type { RecordPayloads } from "../../../protocol/records.ts";
 import { type ChecksumFields, COLUMNS, checksumOf, lineOf, type Row, verifiedLine } from "../checksum.ts";
 import { makeRemoved } from "./removed.ts";
 
-/** Output records of one stream, one version after the other. */
+/** Output records of one stream with consecutive versions. */
 export interface OutputRange {
   readonly stream: string;
   readonly from_version: number;
@@ -19,7 +19,7 @@ export interface OutputRange {
 }
 
 export interface RemovedSlice {
-  /** The first version that was not looked at; past the run's end when it is done. */
+  /** The first version not handled yet; past the end of the run when it is done. */
   readonly next: number;
   readonly removed: number;
 }
@@ -67,7 +67,7 @@ export const makeRemover = (db: Database, newId: () => string): Remover => {
     put.run(...facts, checksumOf(lineOf(facts)));
   };
 
-  /** The gap right before a version, if it tells of the same archive. */
+  /** The gap directly before a version, if it names the same archive. */
   const gapBefore = (stream: string, version: number, archive: string | null) => {
     const row = previous.get(stream, version) as Row | undefined;
     if (row === undefined || row[4] !== "log_gap") return undefined;
@@ -75,7 +75,7 @@ export const makeRemover = (db: Database, newId: () => string): Remover => {
     return gap.to_version + 1 === version && gap.archive === archive ? { row, gap } : undefined;
   };
 
-  /** Neighbours among seqs are one run; the place of a new gap is not removed. */
+  /** Records which seqs were removed, with consecutive ones as one run. The seq of a new gap stays. */
   const cover = (seqs: readonly number[]): void => {
     for (let at = 0; at < seqs.length; ) {
       let end = at;
@@ -87,7 +87,7 @@ export const makeRemover = (db: Database, newId: () => string): Remover => {
 
   const slice = (run: OutputRange, from: number, archive: string | null): RemovedSlice => {
     const rows = (output.all(run.stream, from, run.to_version) as Row[]).filter(
-      (row, at, all) => at === 0 || row[3] === all[0]![3] + at, // what follows a hole belongs to another gap
+      (row, at, all) => at === 0 || row[3] === all[0]![3] + at, // records after a hole belong to another gap
     );
     const [first] = rows;
     const last = rows.at(-1);

@@ -1,13 +1,13 @@
-/** Which seqs retention has removed, as runs that never touch: what is missing and not among them is damage. */
+/** The seqs that retention has removed, as runs that never touch. Any other missing seq is damage. */
 import type { Database } from "better-sqlite3";
 
 export interface RemovedRanges {
-  /** The first seq from `from` to `to` that nobody removed; undefined when all of them were. */
+  /** The first seq from `from` to `to` that retention has not removed; undefined if it has removed all. */
   firstNotRemoved(from: number, to: number): number | undefined;
   add(from: number, to: number): void;
 }
 
-/** A log that an earlier version wrote, looked at without changing it, has none of this. */
+/** False for the log of an earlier version that is read without changing it. */
 export const hasRetention = (db: Database): boolean =>
   (db.pragma("user_version", { simple: true }) as number) >= 2;
 
