@@ -260,7 +260,7 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
     validate: (spec) => [
       ...checked(z.array(text), adapter.validate(spec), `validate of ${kind}`),
       ...(asksPermission(spec) && adapter.messages?.answer === undefined
-        ? [`Kind ${kind} cannot ask for permission: leave --permission ask and rules of tools out.`]
+        ? [`Kind ${kind} cannot ask for permission: leave out --permission ask and tool rules.`]
         : []),
       ...ignored(adapter, spec),
     ],

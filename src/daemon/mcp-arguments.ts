@@ -29,7 +29,7 @@ const isHttp = (url: string): boolean => {
 const nameProblems = (name: string): readonly string[] => {
   if (name === "") return ["The name of an MCP server must not be empty."];
   if (name.startsWith("-")) return ["The name of an MCP server does not begin with a dash."];
-  return name.includes("\0") ? ["The name of an MCP server has a NUL character."] : [];
+  return name.includes("\0") ? ["The name of an MCP server contains a NUL character."] : [];
 };
 
 const serverProblems = ({ command, env = {}, url, bearer_env_var }: McpAsked): readonly string[] => {
@@ -41,7 +41,7 @@ const serverProblems = ({ command, env = {}, url, bearer_env_var }: McpAsked): r
   if (hasCommand && command[0]?.trim() === "")
     problems.push("The program of the MCP server must not be empty.");
   if (hasCommand && command.some((word) => word.includes("\0")))
-    problems.push("An argument of the MCP server has a NUL character.");
+    problems.push("An argument of the MCP server contains a NUL character.");
   if (bearer_env_var !== undefined && url === undefined) problems.push("--bearer-env-var goes with --url.");
   if (bearer_env_var !== undefined && !VARIABLE_NAME.test(bearer_env_var))
     problems.push("--bearer-env-var is the name of a variable, not its value.");

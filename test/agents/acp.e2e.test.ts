@@ -84,7 +84,7 @@ const codexBridge: Wired = {
 };
 
 const LOADED = "The agent loaded its session.";
-const RENEWED = "The session of the incarnation before could not be loaded: the agent begins a new session.";
+const RENEWED = "The session of the previous incarnation could not be loaded, so the agent begins a new one.";
 
 /** How many sessions there are once an agent has said one of these. */
 const SESSIONS = { [LOADED]: 1, [RENEWED]: 2 } as const;

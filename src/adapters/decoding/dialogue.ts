@@ -90,14 +90,14 @@ export const dialogueOf = (voice: KindEvents) => ({
 
   /** `line` refuses a request that is not for a permission. */
   notOffered: (method: unknown, line: string): readonly DecodedItem[] => [
-    voice.status("The agent asked its client for something that is not offered.", { method: asName(method) }),
+    voice.status("The agent requested something that its client does not offer.", { method: asName(method) }),
     { type: "reply", line },
   ],
 
   /** `line` denies a permission that would last longer than this call, because nobody has granted that. */
   deniedAtOnce: (line: string): readonly DecodedItem[] => [
     voice.status(
-      "The agent asked for a permission that cannot be given for one call: it was denied.",
+      "The agent asked for a permission that cannot be given for a single call: it was denied.",
       { denied: true },
       "tool",
     ),

@@ -107,7 +107,7 @@ export const voiceOf = (agent_kind: string): KindEvents => {
       const { retry = null, max_retries = null } = tried ?? {};
       const which = retry === null || max_retries === null ? "" : ` (${retry} of ${max_retries})`;
       const facts = tried === undefined && data === undefined ? undefined : { ...tried, ...data };
-      return status(`The agent's CLI tries the provider again${which}.`, facts);
+      return status(`The agent's CLI retries its request to the provider${which}.`, facts);
     },
     session: (message, id, data) =>
       record({

@@ -1,6 +1,6 @@
 /**
- * An agent's requests to its client. A request for permission becomes an approval, which the supervisor answers; files and
- * terminals are not offered, so whoever asks for them all the same is refused as the protocol says.
+ * An agent's requests to its client. A permission request becomes an approval, which the supervisor answers.
+ * Files and terminals are not offered, so requests for them are refused as the protocol says.
  */
 
 import { appended } from "../../../base/bounded-list.ts";
@@ -39,7 +39,7 @@ export const onRequest = (state: AcpState, request: JsonObject, out: DecodedItem
   return state;
 };
 
-/** The needs of the answer: the options of this request that hold for this one call. */
+/** The data for the answer: the options of this request that apply to this one call. */
 interface ReplyOptions {
   readonly id: RequestId;
   readonly allow: string;
@@ -54,7 +54,7 @@ const onPermission = (before: AcpState, id: RequestId, request: JsonObject, out:
   const deny = optionOf(params, "reject_once");
   const allow = optionOf(params, "allow_once");
   if (allow === null) {
-    // All other ways to allow it are for longer than this call.
+    // All other options would allow it for longer than this call.
     out.push(...dialogue.deniedAtOnce(rpc.permission(id, deny)));
     return state;
   }
@@ -75,7 +75,7 @@ const onPermission = (before: AcpState, id: RequestId, request: JsonObject, out:
   return { ...state, asks: appended(state.asks, ask, ASKS_MAX) };
 };
 
-/** A request that was too long to be read. */
+/** Handles a request that was too long to read. */
 export const onLongRequest = (
   state: AcpState,
   { id: given, method }: JsonObject,
@@ -91,7 +91,7 @@ export const onLongRequest = (
   return isPermission ? unanswerable(state, out) : state;
 };
 
-/** The turn that is open ends with it: who does not see the end of its input is then ended. */
+/** The open turn ends too. An agent that ignores the end of its input is ended later. */
 const unanswerable = (before: AcpState, out: DecodedItem[]): AcpState => {
   const state = dialogue.refused(before, UNANSWERABLE, out);
   if (state.turns_ended === state.turns_started) return state;
@@ -106,13 +106,13 @@ const optionOf = (params: JsonObject | undefined, kind: string): string | null =
       .find((option) => option?.kind === kind)?.optionId,
   );
 
-/** The line for an answer. */
+/** The line that answers a permission request. */
 export const answerOf = (reply: JsonValue, isAllowed: boolean): string => {
   const { id, allow, deny } = reply as unknown as ReplyOptions;
   return rpc.permission(id, isAllowed ? allow : deny);
 };
 
-/** `$/cancel_request`: the agent takes a request of its own back. */
+/** `$/cancel_request`: the agent withdraws one of its requests. */
 export const onTakenBack = (state: AcpState, notice: JsonObject, out: DecodedItem[]): AcpState => {
   const id = requestId(asObject(notice.params)?.requestId);
   const ask = state.asks.find((one) => one.id === id);

@@ -1,6 +1,6 @@
 /**
- * The Agent Client Protocol, version 1, as an agent speaks it on its stdout: JSON-RPC 2.0, one object a line. Every handler
- * takes the state and gives the next one; what it says, and what is to be said to the agent, goes into `out`.
+ * Decodes the Agent Client Protocol, version 1, from an agent's stdout: JSON-RPC 2.0, one object per line.
+ * Every handler takes the state and returns the next one, and pushes records and replies to `out`.
  */
 
 import { asName, asObject, asString, type JsonObject } from "../../../base/json.ts";
@@ -32,7 +32,7 @@ const onNotification = (state: AcpState, notice: JsonObject, out: DecodedItem[])
   const params = asObject(notice.params);
   const update = asObject(params?.update);
   if (notice.method === "session/update" && update !== undefined)
-    // An agent with sub-agents speaks of their sessions, too: those are its own affair.
+    // Updates about sessions of sub-agents are ignored.
     return state.session !== null && params?.sessionId !== state.session
       ? state
       : onUpdate(state, update, out);

@@ -1,13 +1,16 @@
-/** The facts of kind `acp`: any agent that speaks the Agent Client Protocol, and those that are known by a name of their own (`acp:gemini`). */
+/**
+ * The facts of kind `acp`: any agent that speaks the Agent Client Protocol, and named agents such as
+ * `acp:gemini`.
+ */
 import { agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../../../protocol/extensions.ts";
 import { agentProblems } from "../../decoding/agent-rules.ts";
 import { checkSessionId } from "../../decoding/events.ts";
 import type { KindFacts } from "../../facts.ts";
 
-/** The extension key of a worker's spec that names one. */
+/** The extension key that selects a named agent. */
 export const ACP_AGENT = "backend.acp.agent.v1";
 
-/** How each one is run, `presets` knows. */
+/** The named agents. `presets` has the rest of what is needed to run them. */
 export const AGENTS = [
   { name: "gemini", binary: "gemini", variable: "GEMINI_BINARY", variables: ["GEMINI_SYSTEM_MD"] },
   {
@@ -21,7 +24,7 @@ export const AGENTS = [
     name: "claude",
     binary: "claude-agent-acp",
     variable: "CLAUDE_ACP_BINARY",
-    // It brings no CLI of its own where it was installed without one.
+    // An installation without its own CLI needs this variable to find one.
     variables: ["CLAUDE_CODE_EXECUTABLE"],
   },
   { name: "codex", binary: "codex-acp", variable: "CODEX_ACP_BINARY", variables: ["CODEX_PATH"] },
@@ -39,11 +42,11 @@ const validate: KindFacts["validate"] = (spec, able) => {
       `An ACP agent needs its program, as in \`agent spawn acp "PROMPT" -- my-agent --acp\`, or a known name: ${KNOWN}.`,
     );
   const { session, fork } = agentOptions(spec);
-  if (fork) problems.push("An ACP agent cannot fork a session: leave --fork out.");
+  if (fork) problems.push("An ACP agent cannot fork a session: leave out --fork.");
   if (session?.by === "last")
     problems.push("An ACP agent needs the id of the session to continue: give it with --session.");
   if (session?.by === "id" && checkSessionId(session.id) !== "ok")
-    problems.push("The id of the session is over the bound of an id.");
+    problems.push("The id of the session is too long.");
   return problems;
 };
 
@@ -51,22 +54,22 @@ export const facts = {
   kind: "acp",
   aliases: [],
   summary: "Any agent that speaks the Agent Client Protocol: prompts, tools, permissions, its session.",
-  usage: `any agent of the Agent Client Protocol, its program after --, or one that is known: ${KNOWN}`,
+  usage: `any agent that speaks the Agent Client Protocol, with its program after --, or a known one: ${KNOWN}`,
   limits: [
-    "A session cannot be forked, and is gone on with by its id alone: there is no `last`.",
+    "A session cannot be forked, and can be continued only by its id: there is no `last`.",
     "Files and terminals of the client are not offered: the agent uses its own, and such a request is refused.",
-    "Copilot CLI and codex-acp end a turn well where their provider failed; what they give away beside it makes it a failure. Gemini CLI and claude-agent-acp give nothing away: an answer that the provider broke off is told as one that is complete.",
-    "Unless everything is allowed, codex-acp is put into its mode `read-only` before its first prompt, and refused where it has none: what its sandbox forbids fails without a question, and it asks about patches and about commands that the model wants to run outside the sandbox. OpenCode is told to ask about edits and commands.",
-    "A turn that is cancelled may leave commands running, of codex-acp, OpenCode and Copilot CLI: which processes are that turn's own cannot be told from the agent's servers, so they are ended with the worker.",
-    "Warnings of codex-acp are told as Status; those of claude-agent-acp come as words of the agent. Neither is in the final answer.",
-    "OpenCode tells the tokens of a turn's last request alone: a budget of tokens counts the others of a turn as nothing.",
-    "Gemini CLI prints no output of its shell over ACP, and tells nothing after a denied call: its result is told by us when the turn ends.",
+    "Copilot CLI and codex-acp report a successful turn when their provider failed; other output of theirs reveals the failure, so the turn counts as failed. Gemini CLI and claude-agent-acp reveal nothing: an answer that the provider cut off counts as complete.",
+    "Unless everything is allowed, codex-acp is set to its mode `read-only` before its first prompt, and refused if it has no such mode. An action that its sandbox forbids then fails without a question, and it asks about patches and about commands that the model wants to run outside the sandbox. OpenCode is configured to ask about edits and commands.",
+    "With codex-acp, OpenCode and Copilot CLI, a cancelled turn may leave commands running. The turn's processes cannot be distinguished from the agent's servers, so they are ended with the worker.",
+    "Warnings of codex-acp are recorded as Status; those of claude-agent-acp appear as text of the agent. Neither is in the final answer.",
+    "OpenCode reports only the tokens of a turn's last request, so a budget of tokens does not count the turn's other requests.",
+    "Gemini CLI sends no shell output over ACP, and reports nothing after a denied call: Holdfast records the result when the turn ends.",
   ],
   capabilities: [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ACP_AGENT],
   binary: null,
   no_program: {
     on_command_line:
-      "kind acp needs its agent's program after --, as in: agent spawn acp PROMPT -- my-agent --acp; acp:gemini and the others have one",
+      "kind acp needs its agent's program after --, as in: agent spawn acp PROMPT -- my-agent --acp; the named agents such as acp:gemini need none",
     in_file:
       "needs its agent's program, as in argv: [my-agent, --acp]; or acp:gemini, or another known one, as its kind",
   },

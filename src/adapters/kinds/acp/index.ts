@@ -14,7 +14,7 @@ export const acp: AgentAdapter<AcpState> = adapterOf(facts, {
   streams: ["stdout"],
   litter: (spec) => presetOf(spec)?.litter ?? [],
   messages,
-  // Its prompt is a request like any other, and only an answer to it says that the turn is over.
+  // Its prompt is a request like any other, and only the answer to it ends the turn.
   converses: () => true,
   plan,
   decoder_version: 1,

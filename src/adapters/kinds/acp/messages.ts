@@ -1,4 +1,4 @@
-/** A message to an ACP agent is one `session/prompt`, and the next one is not sent before that is answered. */
+/** A message to an ACP agent is one `session/prompt`. The next one is sent only after the answer to it. */
 import type { MessageProtocol } from "../../adapter.ts";
 import { withoutLineEnd } from "../../decoding/dialogue.ts";
 import { answerOf } from "./asking.ts";
@@ -14,7 +14,10 @@ export const messages = {
       ? undefined
       : rpc.prompt(message_id, session, withoutLineEnd(text)),
   answer: (reply, { decision }) => answerOf(reply, decision === "allow"),
-  /** Whoever cancels a turn has to answer what was asked in it, too (ACP, Prompt turn, Cancellation). */
+  /**
+   * A client that cancels a turn must also answer the open requests of the turn (ACP, Prompt turn,
+   * Cancellation).
+   */
   interrupt: ({ session, given, asks, turns_started }: AcpState) =>
     session === null || given === null
       ? undefined

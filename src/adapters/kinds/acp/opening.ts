@@ -1,7 +1,7 @@
 /**
- * How a session is opened: `initialize`, then `session/new` or `session/load`, then the mode where the agent would act unasked in its own,
- * then the model where one was asked for. Each
- * step is a reply to the answer to the one before. A failure here is this incarnation's end: its input is closed.
+ * Opens a session: `initialize`, then `session/new` or `session/load`, then the mode if the agent's own mode
+ * would act without asking, then the model if one was requested. Each step is the reply to the answer of the
+ * step before. A failure here ends this incarnation: its input is closed.
  */
 
 import { asList, asName, asObject, asString, type JsonObject } from "../../../base/json.ts";
@@ -34,7 +34,7 @@ export const onInitialized = (state: AcpState, answer: JsonObject, out: DecodedI
       next,
       handshake,
       out,
-      "The agent cannot load the session of its incarnation before: it begins a new session.",
+      "The agent cannot load the session of its previous incarnation, so it begins a new one.",
     );
   }
   out.push(say(rpc.loadSession(resume.id, cwd)));
@@ -62,7 +62,10 @@ export const onSession = (state: AcpState, answer: JsonObject, out: DecodedItem[
   return choose(announced(state, id, "A session of the agent started.", out), handshake, result, out);
 };
 
-/** If the session of the spec cannot be loaded, nothing else would be what was asked for. */
+/**
+ * If the session of the spec cannot be loaded, the run fails, because any other session is not the requested
+ * one.
+ */
 const onLoaded = (
   state: AcpState,
   handshake: Handshake,
@@ -81,7 +84,7 @@ const onLoaded = (
     state,
     handshake,
     out,
-    "The session of the incarnation before could not be loaded: the agent begins a new session.",
+    "The session of the previous incarnation could not be loaded, so the agent begins a new one.",
   );
 };
 
@@ -90,7 +93,7 @@ const announced = (state: AcpState, id: string, message: string, out: DecodedIte
   return { ...state, session: id, announced: true };
 };
 
-/** The mode first: nothing is said to an agent that may do more than it is allowed to. */
+/** The mode comes first: an agent with too many rights gets no prompt. */
 const choose = (state: AcpState, handshake: Handshake, result: JsonObject, out: DecodedItem[]): AcpState => {
   const wanted = handshake.guarded === true ? GUARDED_MODES.get(state.agent ?? "") : undefined;
   const modes = asObject(result.modes);
@@ -104,14 +107,17 @@ const choose = (state: AcpState, handshake: Handshake, result: JsonObject, out: 
   return { ...state, handshake: { ...handshake, step: "mode", ...(next === null ? {} : { next }) } };
 };
 
-/** Agents that begin in a mode in which they act unasked, and the mode in which they do not (of codex-acp 2.6: its sandbox only reads). */
+/**
+ * Agents whose initial mode acts without asking, and the mode that does not (codex-acp 2.6: its sandbox is
+ * read-only).
+ */
 const GUARDED_MODES: ReadonlyMap<string, string> = new Map([[CODEX, "read-only"]]);
 
 export const onMode = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpState => {
   const { handshake } = state;
   if (handshake?.step !== "mode") return unasked(state, out);
   if (answer.error !== undefined) return refused(state, UNGUARDED, out);
-  out.push(voice.status("The agent took the mode in which it does nothing unasked."));
+  out.push(voice.status("The agent accepted the mode in which it does nothing without asking."));
   return withModel(state, handshake, handshake.next ?? null, out);
 };
 
@@ -139,8 +145,8 @@ const withModel = (
 };
 
 /**
- * The line that chooses the model, by an option of category `model`, or, in agents that have none yet, by `session/set_model`. Null
- * where there is nothing to choose.
+ * The line that selects the model: by an option of category `model`, or, for agents without that option, by
+ * `session/set_model`. Null if the agent offers no choice.
  */
 const modelChoice = (
   { session }: AcpState,
@@ -161,8 +167,8 @@ const modelChoice = (
 export const onModel = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpState => {
   if (state.handshake?.step !== "model") return unasked(state, out);
   if (answer.error === undefined) {
-    // Told, too, because who waits for the session to be open is woken by what is told.
-    out.push(voice.status("The agent took the model that was asked for."));
+    // The record also wakes a caller that waits for the session to open.
+    out.push(voice.status("The agent accepted the requested model."));
     return { ...state, handshake: null };
   }
   const error = rpcError(asObject(answer.error));
@@ -171,31 +177,31 @@ export const onModel = (state: AcpState, answer: JsonObject, out: DecodedItem[])
 
 const OTHER_VERSION: WorkerError = {
   code: "AGENT_FAILED",
-  message: `The agent speaks another version of the Agent Client Protocol than ${rpc.PROTOCOL_VERSION}.`,
+  message: `The agent speaks a version of the Agent Client Protocol other than ${rpc.PROTOCOL_VERSION}.`,
 };
 const CANNOT_LOAD: WorkerError = {
   code: "SESSION_NOT_FOUND",
-  message: "The agent cannot load sessions: leave --session out.",
+  message: "The agent cannot load sessions: leave out --session.",
 };
 const NOT_LOADED: WorkerError = {
   code: "SESSION_NOT_FOUND",
-  message: "The agent could not load the session that was asked for.",
+  message: "The agent could not load the requested session.",
 };
 const NO_SESSION_ID: WorkerError = {
   code: "AGENT_FAILED",
-  message: "The agent opened a session without an id by which it can be spoken of.",
+  message: "The agent opened a session without a usable id.",
 };
 const UNGUARDED: WorkerError = {
   code: "PERMISSION_DENIED",
   message:
-    "The agent has no mode in which it does nothing unasked, so it runs with --permission allow alone, which a sandbox confines.",
+    "The agent has no mode in which it does nothing without asking, so it runs only with --permission allow, which a sandbox can confine.",
 };
 const NO_MODELS: WorkerError = {
   code: "INVALID_REQUEST",
   message:
-    "The agent offers no choice of its model: leave --model out, and choose it in the agent's own settings.",
+    "The agent offers no choice of model: leave out --model, and choose the model in the agent's own settings.",
 };
 const NO_SUCH_MODEL: WorkerError = {
   code: "PROVIDER_BAD_REQUEST",
-  message: "The agent did not take the model that was asked for.",
+  message: "The agent did not accept the requested model.",
 };

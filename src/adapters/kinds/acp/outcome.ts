@@ -1,4 +1,7 @@
-/** How a run of an ACP agent ended: the last answer to a prompt, if no later turn is open; then the exit (agent-clis.md §11). */
+/**
+ * The outcome of an ACP run: the last answer to a prompt if no later turn is open, else the exit
+ * (agent-clis.md §11).
+ */
 import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { sessionFacet, voiceOf } from "../../decoding/events.ts";
@@ -9,7 +12,7 @@ const voice = voiceOf("acp");
 
 export const finish = (state: AcpState, exit: ExitFacts): FinishVerdict => {
   const { refused, failed, interactive, turns_ended, turns_started, skipped } = state;
-  // A conversation that was ended between two turns needs none at all.
+  // A conversation that was ended between two turns needs no further answer.
   const wasEnded = interactive && exit.input_ended === true && exit.status.code === 0;
   const settled = refused !== null || ((turns_ended > 0 || wasEnded) && turns_ended >= turns_started);
   const error = refused ?? failed;

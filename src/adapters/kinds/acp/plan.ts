@@ -1,4 +1,7 @@
-/** How an ACP agent runs: its own program with its stdin open, and the first request of the protocol in it. */
+/**
+ * Plans the launch of an ACP agent: its own program with an open stdin that begins with the first request of
+ * the protocol.
+ */
 
 import { agentOptions } from "../../../protocol/extensions.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
@@ -20,7 +23,7 @@ export const plan = ({ spec }: PlanContext): LaunchPlan => {
   return { argv: [named, ...args, ...choice, ...spec.argv], env, stdin };
 };
 
-/** Nothing is forbidden, and nobody is to be asked about anything. */
+/** Everything is allowed, and no question is asked. */
 const isFree = (spec: WorkerSpec): boolean => spec.permission === "allow" && !asksPermission(spec);
 
 export const initial = ({ spec, session: former }: Opening): AcpState => {
@@ -40,7 +43,7 @@ export const initial = ({ spec, session: former }: Opening): AcpState => {
   });
 };
 
-/** The client's variables, but only those that this agent may need. */
+/** Only those of the client's variables that this agent may need. */
 export const needs = (spec: WorkerSpec): readonly string[] => {
   const preset = presetOf(spec);
   return preset === undefined ? [] : [...preset.credentials, preset.variable];

@@ -1,6 +1,7 @@
 /**
- * Agents whose way to speak ACP is known: their program, and which of the client's variables they may need (agent-clis.md
- * §3). Any other agent is a program and its arguments, and is given what `--env` and `--inherit-env` name.
+ * How to run the named ACP agents: their arguments, and the client's variables that they may need
+ * (agent-clis.md §3). Any other agent is a program with arguments, and gets only the variables of `--env` and
+ * `--inherit-env`.
  */
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { NamedAgent } from "../../facts.ts";
@@ -16,10 +17,10 @@ import { ACP_AGENT, AGENTS } from "./facts.ts";
 
 interface Preset {
   readonly args: readonly string[];
-  /** How its arguments name a model; without it, the protocol does. */
+  /** The flag that names a model; without it the protocol selects the model. */
   readonly model_flag?: string;
   readonly env: Readonly<Record<string, string>>;
-  /** And so that it asks, where not everything is allowed. */
+  /** Variables that make it ask, used unless everything is allowed. */
   readonly guarded?: Readonly<Record<string, string>>;
   readonly credentials: readonly string[];
   readonly litter?: readonly string[];
@@ -51,14 +52,14 @@ const PRESETS: Readonly<Record<(typeof AGENTS)[number]["name"], Preset>> = {
   },
   codex: {
     args: [],
-    // Its login would open one.
+    // Its login would open a browser.
     env: { NO_BROWSER: "1" },
     credentials: codex.credentials,
     litter: LITTER,
   },
 };
 
-/** Undefined where the spec names none, or one that is not known. */
+/** Undefined if the spec names no agent, or an unknown one. */
 export const presetOf = ({ ext }: Pick<WorkerSpec, "ext">): (NamedAgent & Preset) | undefined => {
   const agent = AGENTS.find(({ name }) => name === ext[ACP_AGENT]);
   if (agent === undefined) return undefined;

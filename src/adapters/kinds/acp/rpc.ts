@@ -1,6 +1,6 @@
 /**
- * The lines that we write to an ACP agent: JSON-RPC 2.0, one object a line. Our request ids are words, so that an answer
- * tells by itself what it answers, also to a daemon that did not ask.
+ * The lines that we write to an ACP agent: JSON-RPC 2.0, one object per line. Our request ids are words, so
+ * that an answer identifies its request even for a daemon that did not send it.
  */
 import type {
   CancelNotification,
@@ -15,7 +15,7 @@ import type {
 import { isUlid } from "../../../protocol/forms.ts";
 import type { RequestId } from "../../decoding/dialogue.ts";
 
-/** The version of the protocol that we speak: a whole number, which changes only when it breaks. */
+/** The version of the protocol that we speak: an integer that changes only with breaking changes. */
 export const PROTOCOL_VERSION = 1;
 
 /** Codes of ACP itself (its schema, ErrorCode). */
@@ -34,7 +34,7 @@ export const initialize = (): string => {
   const params = {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: "holdfast", title: "Holdfast", version: "1" },
-    // An agent's work on files and processes is done by itself, under its own supervision.
+    // The agent works on files and processes itself, under its own supervision.
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
   } satisfies InitializeRequest;
   return line({ id: INITIALIZE, method: "initialize", params });
@@ -60,14 +60,14 @@ export const setMode = (sessionId: string, modeId: string): string => {
   return line({ id: MODE_CHOICE, method: "session/set_mode", params });
 };
 
-/** The method of agents that do not have it as an option yet; the official schema has dropped it. */
+/** The method of agents that do not offer the model as an option yet. The official schema has dropped it. */
 export const setModel = (sessionId: string, modelId: string): string =>
   line({ id: MODEL_CHOICE, method: "session/set_model", params: { sessionId, modelId } });
 
 /**
- * A prompt, after a mark. ACP does not tell which prompt the updates of a session belong to. The mark is a request of an
- * extension (names with `_` are free for them) that no agent knows: its refusal, -32601 as the protocol asks, comes under
- * the message's id and says that the agent has read so far.
+ * A prompt after a mark. ACP does not say which prompt the updates of a session belong to. The mark is a
+ * request of an extension (names with `_` are reserved for them) that no agent knows. Its refusal, -32601 as
+ * the protocol requires, carries the message's id and shows that the agent has read up to here.
  */
 export const prompt = (message_id: string, sessionId: string, text: string): string => {
   const params = { sessionId, prompt: [{ type: "text", text }] } satisfies PromptRequest;
@@ -80,7 +80,7 @@ export const prompt = (message_id: string, sessionId: string, text: string): str
 const MARK = "mark:";
 const PROMPT = "prompt:";
 
-/** The request that an answer of the agent answers, by its id; undefined where we asked nothing by that id. */
+/** The request that an answer belongs to, by its id; undefined if no request of ours has that id. */
 export type AcpRequest =
   | { readonly what: "initialize" | "session" | "mode" | "model" }
   | { readonly what: "mark" | "prompt"; readonly message_id: string };
@@ -96,13 +96,13 @@ export const answeredBy = (id: unknown): AcpRequest | undefined => {
   return isUlid(message_id) ? { what, message_id } : undefined;
 };
 
-/** The turn is told so that the lines of two turns differ: each is said once. */
+/** The turn is in the line so that the lines of two turns differ, because each line is sent only once. */
 export const cancel = (sessionId: string, turn: number): string => {
   const params = { sessionId, _meta: { "holdfast/turn": turn } } satisfies CancelNotification;
   return line({ method: "session/cancel", params });
 };
 
-/** One of the options that were offered; null is none of them: the call is given up. */
+/** The answer to a permission request: one of the offered options, or null to cancel the call. */
 export const permission = (id: RequestId, optionId: string | null): string => {
   const result = {
     outcome: optionId === null ? { outcome: "cancelled" } : { outcome: "selected", optionId },

@@ -1,12 +1,12 @@
-/** The memory of the decoder of an ACP agent between two lines: small, immutable, JSON. Every list has a bound. */
+/** The state of an ACP decoder between two lines: small, immutable, JSON. Every list is bounded. */
 import type { Usage, WorkerError } from "../../../protocol/records.ts";
 import type { RequestId } from "../../decoding/dialogue.ts";
 import { NO_USAGE } from "../../decoding/usage.ts";
 
-/** A session to go on in. */
+/** A session to continue. */
 export interface Resume {
   readonly id: string;
-  /** By the spec; otherwise it is that of the incarnation before. */
+  /** The spec names it; otherwise it is the session of the previous incarnation. */
   readonly asked: boolean;
 }
 
@@ -15,11 +15,11 @@ export interface Handshake {
   readonly step: "initialize" | "new" | "load" | "mode" | "model";
   readonly cwd: string;
   readonly resume: Resume | null;
-  /** To be chosen by the protocol; null where the program's own arguments say it, or nobody asked for one. */
+  /** The model to select by the protocol; null if the program's arguments name it or none was requested. */
   readonly model: string | null;
-  /** Not everything is allowed: the agent is to ask, or to leave it. A state of an older version has none. */
+  /** Not everything is allowed, so the agent must ask or abstain. Absent in a state of an older version. */
   readonly guarded?: boolean;
-  /** The request that chooses the model, once the mode is chosen. */
+  /** The request that selects the model, sent once the mode is set. */
   readonly next?: string;
 }
 
@@ -29,12 +29,12 @@ export interface OpenTool {
   readonly name: string | null;
   /** ACP's ToolKind: `execute`, `read`, … */
   readonly kind: string;
-  /** Bytes of what it has given so far. */
+  /** Bytes of its result so far. */
   readonly result: number;
   readonly stdout: number;
 }
 
-/** A request for permission that nobody has withdrawn. */
+/** A permission request that is not withdrawn. */
 export interface AcpPermissionRequest {
   readonly id: RequestId;
   readonly tool: string | null;
@@ -42,51 +42,60 @@ export interface AcpPermissionRequest {
 
 export interface AcpState {
   readonly interactive: boolean;
-  /** Null once the session is open, or could not be opened: then `refused` says why. */
+  /** Null once the session is open or could not be opened; then `refused` has the error. */
   readonly handshake: Handshake | null;
   readonly refused: WorkerError | null;
-  /** The name that the agent gives itself. */
+  /** The name by which the agent identifies itself. */
   readonly agent: string | null;
   readonly session: string | null;
-  /** The session facet goes out once a run. */
+  /** The session facet has been sent: once per run. */
   readonly announced: boolean;
   /** The message that the agent has read and not answered: its turn is open. */
   readonly given: { readonly message_id: string; readonly acknowledged: boolean } | null;
-  /** The last one that was answered. */
+  /** The last answered message. */
   readonly answered: string | null;
   readonly turns_started: number;
   readonly turns_ended: number;
   readonly tools: readonly OpenTool[];
-  /** Ids of calls whose result was told: an agent may repeat it. */
+  /** Ids of calls whose result is recorded, because an agent may repeat it. */
   readonly done: readonly string[];
   readonly asks: readonly AcpPermissionRequest[];
-  /** The last message of the turn, as far as it is kept, and the agent's id of it. */
+  /** The last message of the turn, as far as it is kept, and the agent's id for it. */
   readonly said: {
     readonly id: string | null;
     readonly text: string;
     readonly state: "open" | "ended" | "full";
   };
-  /** The text that an agent which tells its errors as text has said since it was in trouble, or perhaps is (`told-errors.ts`). */
+  /**
+   * For an agent that reports its errors as text: the text since it was, or may have been, in trouble
+   * (`told-errors.ts`).
+   */
   readonly trouble: string | null;
-  /** The error of the last turn that ended, and why that one stopped. */
+  /** The error of the last ended turn; `stop_reason` is its stop reason. */
   readonly failed: WorkerError | null;
   readonly stop_reason: string | null;
   readonly usage: Usage;
-  /** The usage of its session so far, by copilot's last answer (`turns.ts`). A state of an older version has none. */
+  /**
+   * The usage of the session so far, by copilot's last answer (`turns.ts`). Absent in a state of an older
+   * version.
+   */
   readonly session_usage?: Usage;
-  /** Dollars of the session so far, and of those what was counted before the turn. */
+  /** Dollars of the session so far, and the part of them that was counted before this turn. */
   readonly cost: { readonly total: number | null; readonly counted: number };
-  /** The last usage notice, so that it is not told twice. */
+  /** The last usage notice, so that it is not recorded twice. */
   readonly context_used: number;
-  /** A line over the limit was skipped: perhaps the end of a turn. */
+  /** A line over the limit was skipped, perhaps the end of a turn. */
   readonly skipped: boolean;
 }
 
-/** Calls at one time. An older one's end is told with its call once more. */
+/** Open calls that are remembered. The end of an older one is recorded together with its call again. */
 export const TOOLS_MAX = 16;
-/** Results whose repetition is known. */
+/** Results that are remembered, to recognise a repetition. */
 export const DONE_MAX = 24;
-/** Requests for permission at one time. An older one is answered all the same; it is only not withdrawn by us. */
+/**
+ * Open permission requests that are remembered. An older one can still be answered, but we do not withdraw
+ * it.
+ */
 export const ASKS_MAX = 8;
 /** Length of a text that may be an error, in UTF-16 units. */
 export const TROUBLE_MAX_UNITS = 512;

@@ -1,7 +1,8 @@
 /**
- * The meaning of an ACP agent's error, as one row of the catalogue and a sentence of ours. Structured facts come first: the
- * code, then what `data` names. Two agents answer `end_turn` where their provider failed and print the error as if it were
- * the model's words (agent-clis.md §9); both give it away by something else, and only then it is taken for one.
+ * Classifies an ACP agent's error: one row of the catalogue, and a sentence of ours. Structured facts come
+ * first: the code, then the contents of `data`. Two agents answer `end_turn` when their provider failed and
+ * print the error as if it were the model's text (agent-clis.md §9). Another sign reveals each such error,
+ * and only with that sign does the text count as one.
  */
 
 import { asNumber, asObject, asString, type JsonObject } from "../../../base/json.ts";
@@ -20,7 +21,7 @@ const PROVIDER: WorkerError = {
 };
 const OTHER: WorkerError = { code: "AGENT_FAILED", message: "The agent answered with an error." };
 
-/** Names of opencode's errors; the others have a member of their own for it. */
+/** Names of opencode's errors; the other agents use another member. */
 const ERROR_NAMES: ReadonlyMap<string, WorkerError> = new Map([
   ["APIError", PROVIDER],
   ["ProviderAuthError", LOGIN],
@@ -42,7 +43,7 @@ export const rpcError = (error: JsonObject | undefined): WorkerError => {
   if (code === AUTH_REQUIRED) return LOGIN;
   if (code === RESOURCE_NOT_FOUND) return SESSION_NOT_FOUND;
   return (
-    // gemini gives its provider's HTTP status as the code.
+    // gemini uses its provider's HTTP status as the code.
     classifyStatus(code) ??
     classifyName(data?.errorKind) ??
     inWords(words) ??
@@ -51,7 +52,10 @@ export const rpcError = (error: JsonObject | undefined): WorkerError => {
   );
 };
 
-/** As the bridges and copilot write an HTTP status: `API Error: 400 …`, `… (HTTP 401)`, `Error: 400 …`, `Request rejected (429)`. */
+/**
+ * The HTTP status as the bridges and copilot write it: `API Error: 400 …`, `… (HTTP 401)`, `Error: 400 …`,
+ * `Request rejected (429)`.
+ */
 const STATUS = /\bAPI Error: (\d{3})\b|\((?:HTTP )?(\d{3})\)|^Error: (\d{3})\b/;
 
 const inWords = (text: string): WorkerError | undefined => {
@@ -63,28 +67,28 @@ const inWords = (text: string): WorkerError | undefined => {
   );
 };
 
-/** The name that Copilot CLI gives itself. */
+/** The name by which Copilot CLI identifies itself. */
 export const COPILOT = "Copilot";
-/** Its words for an answer without anything in it, and for having given its provider up: it may have counted tokens before. */
+/** Its texts for an empty answer and for giving up on its provider. It may have counted tokens before. */
 const OWN_WORDS =
   /^Error: (?:No response was returned\.|Failed to get response from the AI model; retried \d+ times\b)/;
-/** Text that it says instead of an answer when it asks its provider again: each a chunk of its own. */
+/** The text that it prints instead of an answer when it retries; each is a chunk of its own. */
 const RETRYING =
   /^Info: (?:Request failed due to|Response was interrupted due to) a [a-zA-Z ]{1,64} error\. Retrying\.{3}\s*$/;
 
-/** Whether a chunk of the agent's is its own notice that it tries again, and not its model's words. */
+/** Whether a chunk is the agent's own notice of a retry and not the model's text. */
 export const isRetryNotice = ({ agent }: AcpState, text: string): boolean =>
   agent === COPILOT && RETRYING.test(text);
 
 export const CODEX = "@agentclientprotocol/codex-acp";
 
-/** Whether a chunk is a warning of the agent itself: codex-acp gives ids to the messages of its model alone. */
+/** Whether a chunk is a warning of the agent itself: codex-acp gives ids only to messages of its model. */
 export const isWarning = ({ agent, trouble }: AcpState, text: string, message_id: string | null): boolean =>
   agent === CODEX && trouble === null && message_id === null && text.startsWith("Warning: ");
 
 /**
- * Text that may be an error of the agent itself, after this text: of copilot the last chunk, if it begins like one; of codex-acp
- * all that belongs to no message of the model, once it has said by its status that it is in trouble.
+ * The text so far that may be an error of the agent itself. For copilot: the last chunk, if it begins like an
+ * error. For codex-acp: all text outside the model's messages, once its status has reported trouble.
  */
 export const troubleAfter = (state: AcpState, text: string, message_id: string | null): string | null => {
   if (state.agent === COPILOT) return text.startsWith("Error: ") ? text.slice(0, TROUBLE_MAX_UNITS) : null;
@@ -92,7 +96,9 @@ export const troubleAfter = (state: AcpState, text: string, message_id: string |
   return (state.trouble + text).slice(0, TROUBLE_MAX_UNITS);
 };
 
-/** At the end of a turn that went well by its stop reason. `counted`: it used tokens, as the agent reports them. */
+/**
+ * The error of a turn whose stop reason reports success. `counted`: the agent reports that it used tokens.
+ */
 export const toldError = ({ agent, trouble }: AcpState, counted: boolean): WorkerError | null => {
   if (trouble === null) return null;
   if (agent === COPILOT && counted && !OWN_WORDS.test(trouble)) return null;

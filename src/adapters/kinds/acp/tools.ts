@@ -1,7 +1,7 @@
 /**
- * Tool calls of ACP: `tool_call` and `tool_call_update` of one id are one call. It is told on the first sight of its id,
- * and its result once; some agents name a call for the first time when they ask for permission, and some never tell the
- * result of one that was refused.
+ * Tool calls of ACP: all `tool_call` and `tool_call_update` with the same id are one call. The call is
+ * recorded when its id first appears, and its result once. Some agents first name a call when they ask for
+ * permission, and some never report the result of a refused one.
  */
 
 import { appended } from "../../../base/bounded-list.ts";
@@ -12,7 +12,7 @@ import { type AcpState, DONE_MAX, type OpenTool, TOOLS_MAX } from "./state.ts";
 
 const voice = voiceOf("acp");
 
-/** `again`: the agent says that it begins, so an id that was there before is a new call. */
+/** `again`: the agent reports the start of a call, so a known id belongs to a new call. */
 export const onTool = (
   state: AcpState,
   update: JsonObject,
@@ -50,7 +50,7 @@ export const onTool = (
   };
 };
 
-/** The turn is over: what has no result by now gets none any more. */
+/** The turn is over: calls without a result will not get one. */
 export const endTools = (state: AcpState, out: DecodedItem[]): AcpState => {
   if (state.tools.length === 0) return state;
   for (const tool of state.tools)
@@ -61,7 +61,7 @@ export const endTools = (state: AcpState, out: DecodedItem[]): AcpState => {
 
 const NO_END = { failed: true, exit_code: null } as const;
 
-/** Two agents tell the tool's own name; of the others, the kind of it is all that is known. */
+/** Two agents report the tool's name; of the others only the kind of the tool is known. */
 const begun = (id: string, update: JsonObject): OpenTool => {
   const kind = asWord(update.kind) ?? "other";
   const claude = asObject(asObject(update._meta)?.claudeCode);
@@ -74,7 +74,7 @@ const begun = (id: string, update: JsonObject): OpenTool => {
   };
 };
 
-/** Content is cumulative, codex's output comes in pieces. */
+/** Content is cumulative, but codex's output comes in pieces. */
 const merged = (tool: OpenTool, update: JsonObject): OpenTool => {
   const meta = asObject(update._meta);
   const piece = asString(asObject(meta?.terminal_output_delta)?.data);
@@ -108,7 +108,10 @@ const endOf = (tool: OpenTool, update: JsonObject, failed: boolean): ToolEnd => 
   bytes: bytesOf(tool),
 });
 
-/** codex says it in `_meta` or in the output, copilot in a part of the output; the others in words, or not at all. */
+/**
+ * The exit code: from codex in `_meta` or in the output, from copilot in a part of the output, from others as
+ * text or not at all.
+ */
 const exitCode = (update: JsonObject): number | null => {
   const output = asObject(update.rawOutput);
   const shell = asList(output?.contents)

@@ -1,4 +1,4 @@
-/** A turn: from when the agent has read a prompt to its answer to that prompt's request. */
+/** A turn: it begins when the agent has read a prompt and ends with the answer to that request. */
 
 import { asObject, asWord, type JsonObject } from "../../../base/json.ts";
 import type { ModelUsage, Usage, WorkerError } from "../../../protocol/records.ts";
@@ -17,11 +17,11 @@ import { type AcpUsage, acpUsage } from "./usage.ts";
 const voice = voiceOf("acp");
 const dialogue = dialogueOf(voice);
 
-/** Its message is over: what it says next is another one. */
+/** The current message is over, so later text is a new message. */
 export const ended = (state: AcpState): AcpState =>
   state.said.state === "ended" ? state : { ...state, said: { ...state.said, state: "ended" } };
 
-/** The answer to a mark: the agent has read the prompt that stands behind it. */
+/** The answer to a mark: the agent has read the prompt that follows the mark. */
 export const onMark = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState =>
   state.given === null && state.answered !== message_id
     ? { ...begun(state, message_id, out), said: NOTHING_SAID, trouble: null }
@@ -34,7 +34,10 @@ const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpStat
   given: { message_id, acknowledged: false },
 });
 
-/** Copilot tells what its session has used so far, others what the turn has. An answer that tells nothing changes nothing. */
+/**
+ * Copilot reports the usage of its session so far, other agents that of the turn. An answer without usage
+ * changes nothing.
+ */
 const usageOf = (
   { agent, session_usage }: AcpState,
   result: JsonObject | undefined,
@@ -47,11 +50,17 @@ const usageOf = (
 
 const hasTokens = ({ input_tokens, output_tokens }: Usage): boolean => input_tokens + output_tokens > 0;
 
-/** The cost is the turn's, so it is that of its one model; of several nobody knows whose, and then all is told as one. */
+/**
+ * The cost covers the whole turn. With one model it is that model's; with several it cannot be divided, so
+ * the models are dropped.
+ */
 const withCost = (models: readonly ModelUsage[], cost_usd: number | null): readonly ModelUsage[] =>
   cost_usd === null ? models : models.length > 1 ? [] : models.map((one) => ({ ...one, cost_usd }));
 
-/** The answer to a prompt. All that an agent that answers no mark has said since its last turn belongs to this one. */
+/**
+ * The answer to a prompt. If the agent does not answer marks, all its output since the last turn belongs to
+ * this turn.
+ */
 export const onPromptAnswer = (
   before: AcpState,
   message_id: string,
@@ -74,7 +83,7 @@ export const onPromptAnswer = (
   const { total, counted: before_usd } = state.cost;
   const usage = { ...tokens, cost_usd: total === null ? null : dollars(Math.max(0, total - before_usd)) };
   out.push(turnCompleted(state.turns_started, usage, null, error, withCost(models, usage.cost_usd)));
-  // A prompt is all that it was started for.
+  // The agent was started only for this prompt.
   if (!state.interactive) out.push({ type: "reply", closes: true });
   return {
     ...state,

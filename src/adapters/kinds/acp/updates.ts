@@ -1,4 +1,7 @@
-/** `session/update`: what the agent says and does, and notices about its session (agent-clis.md §9). */
+/**
+ * Decodes `session/update`: the agent's messages and actions, and notices about its session (agent-clis.md
+ * §9).
+ */
 
 import {
   asCount,
@@ -25,7 +28,8 @@ const dialogue = dialogueOf(voice);
 
 export const onUpdate = (state: AcpState, update: JsonObject, out: DecodedItem[]): AcpState => {
   const type = update.sessionUpdate;
-  // A session that is loaded is told again from its beginning: all of that is on record. Its cost is not said again.
+  // A loaded session is replayed from its beginning, and all of that is on record. Only its cost is needed,
+  // because it is not sent again.
   if (state.handshake?.step === "load") return type === "usage_update" ? onUsage(state, update, []) : state;
   switch (type) {
     case "agent_message_chunk":
@@ -40,11 +44,11 @@ export const onUpdate = (state: AcpState, update: JsonObject, out: DecodedItem[]
       return onUsage(state, update, out);
     case "session_info_update":
       return onSessionInfo(state, update, out);
-    // The prompt, back again.
+    // An echo of the prompt.
     case "user_message_chunk":
       return state;
     case "plan": {
-      out.push(voice.status("The agent told its plan.", { entries: asList(update.entries).length }));
+      out.push(voice.status("The agent reported its plan.", { entries: asList(update.entries).length }));
       return state;
     }
   }
@@ -54,7 +58,10 @@ export const onUpdate = (state: AcpState, update: JsonObject, out: DecodedItem[]
   return state;
 };
 
-/** Lines of which only the beginning was read: one fact matters, namely that a tool has begun or ended. A session that is loaded is on record. */
+/**
+ * Updates of which only the beginning was read. Only the start or end of a tool matters. The replay of a
+ * loaded session is on record.
+ */
 export const onLongUpdate = (
   state: AcpState,
   update: JsonObject,
@@ -73,16 +80,16 @@ export const onLongUpdate = (
   }
 };
 
-/** Updates that say something to a reader and nothing to the outcome. */
+/** Updates that inform a reader and do not affect the outcome. */
 const NOTICES: ReadonlyMap<string, string> = new Map([
-  ["available_commands_update", "The agent told its commands."],
+  ["available_commands_update", "The agent reported its commands."],
   ["current_mode_update", "The agent's mode changed."],
   ["config_option_update", "The agent's options changed."],
   ["notice", "The agent gave a notice."],
   ["plan_update", "The agent's plan changed."],
-  ["plan_removed", "The agent gave its plan up."],
+  ["plan_removed", "The agent gave up its plan."],
   ["compaction_update", "The agent compacted the conversation."],
-  ["compaction_summary_chunk", "The agent told the summary of the conversation."],
+  ["compaction_summary_chunk", "The agent reported the summary of the conversation."],
 ]);
 
 const factsOf = (type: string, update: JsonObject) => ({
@@ -101,14 +108,14 @@ const onChunk = (
 ): AcpState => {
   const content = asObject(update.content);
   if (content?.type !== "text" || typeof content.text !== "string") {
-    out.push(voice.status("The agent sent something that is no text.", { content: asWord(content?.type) }));
+    out.push(voice.status("The agent sent something other than text.", { content: asWord(content?.type) }));
     return state;
   }
   const { text } = content;
   if (text === "") return state;
   if (isRetryNotice(state, text)) {
     out.push(voice.retrying());
-    // Its next words are said anew.
+    // The next text begins a new message.
     return ended(state);
   }
   const message_id = asName(update.messageId);
@@ -120,7 +127,10 @@ const onChunk = (
   return channel === "assistant" ? said(state, message_id, text) : ended(state);
 };
 
-/** The answer is the last message of the turn: what comes after a call of a tool, or under another id, is another one. */
+/**
+ * The answer is the last message of the turn. Text after a tool call, or with another id, begins a new
+ * message.
+ */
 const said = (state: AcpState, id: string | null, text: string): AcpState => {
   const trouble = troubleAfter(state, text, id);
   const goesOn = state.said.state !== "ended" && state.said.id === id;
@@ -141,18 +151,18 @@ const onUsage = (state: AcpState, update: JsonObject, out: DecodedItem[]): AcpSt
   const used = asCount(update.used);
   if (used === state.context_used && total === state.cost.total) return state;
   out.push(
-    voice.status("The agent told what its session uses.", {
+    voice.status("The agent reported the usage of its session.", {
       context_used: used,
       context_size: asCount(update.size),
       session_cost_usd: total,
     }),
   );
-  // Before the first turn, it was spent by others: a session that was loaded goes on counting.
+  // Cost before the first turn belongs to earlier runs: a loaded session continues its count.
   const counted = state.turns_started === 0 ? (total ?? 0) : state.cost.counted;
   return { ...state, context_used: used, cost: { total, counted } };
 };
 
-/** Titles; and, of codex-acp, what state its thread is in. */
+/** Titles, and the state of codex-acp's thread. */
 const onSessionInfo = (state: AcpState, update: JsonObject, out: DecodedItem[]): AcpState => {
   const codex = asObject(asObject(update._meta)?.codex);
   const status = asString(asObject(codex?.threadStatus)?.type);
@@ -161,9 +171,11 @@ const onSessionInfo = (state: AcpState, update: JsonObject, out: DecodedItem[]):
     const http_status = asNumber(
       asObject(Object.values(asObject(error.codexErrorInfo) ?? {})[0])?.httpStatusCode,
     );
-    out.push(voice.status("The agent tries the provider again.", { http_status: http_status ?? null }));
+    out.push(
+      voice.status("The agent retries its request to the provider.", { http_status: http_status ?? null }),
+    );
   } else if (status === "systemError") out.push(voice.status("The agent is in trouble.", { status }));
-  else if (status === undefined) out.push(voice.status("The agent told something of its session."));
+  else if (status === undefined) out.push(voice.status("The agent reported something about its session."));
   if (status === undefined) return state;
   return { ...state, trouble: status === "systemError" ? "" : null };
 };

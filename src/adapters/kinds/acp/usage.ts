@@ -3,16 +3,16 @@ import { asCount, asList, asName, asObject, type JsonObject } from "../../../bas
 import type { ModelUsage, Usage } from "../../../protocol/records.ts";
 import { addUsage, boundedModels, NO_USAGE } from "../../decoding/usage.ts";
 
-/** The usage of one answer of an ACP agent to a prompt. */
+/** The usage of one answer to a prompt. */
 export interface AcpUsage {
   readonly usage: Usage;
-  /** Empty where the answer tells no models. */
+  /** Empty if the answer names no models. */
   readonly models: readonly ModelUsage[];
 }
 
 /**
- * By model in `_meta.quota`, which has all requests of the turn; else in `usage`, which the official schema does not have yet
- * and in which requests beside the answer may be missing; else the sum of `_meta.quota`.
+ * From the models in `_meta.quota`, which covers all requests of the turn; else from `usage`, which is not in
+ * the official schema yet and may lack some requests; else from the sum of `_meta.quota`.
  */
 export const acpUsage = (result: JsonObject | undefined): AcpUsage => {
   const quota = asObject(asObject(result?._meta)?.quota);
@@ -27,7 +27,9 @@ export const acpUsage = (result: JsonObject | undefined): AcpUsage => {
   return { usage: addUsage(NO_USAGE, whole), models };
 };
 
-/** Most agents count cached tokens beside their input; one counts them inside, as its `totalTokens` shows. */
+/**
+ * Most agents count cached tokens separately from their input. One includes them, as its `totalTokens` shows.
+ */
 const acpCounts = (model: string | null, told: JsonObject): ModelUsage => {
   const input = asCount(told.inputTokens) || asCount(told.input_tokens);
   const output_tokens = asCount(told.outputTokens) || asCount(told.output_tokens);

@@ -1,4 +1,4 @@
-/** Whether Claude Code is spoken with over its stdin: in a conversation, and where it asks for permissions. */
+/** Whether Claude Code has a dialogue over its stdin: in a conversation, and to ask for permissions. */
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import { asksPermission } from "../../decoding/agent-rules.ts";
 

@@ -1,6 +1,7 @@
 /**
- * Claude Code's stream-json, line by line (agent-clis.md §9). Every handler takes the state and gives the next one; what
- * it says goes into `out`. An unlisted type is normal (new ones come every few weeks) and becomes one Unknown event.
+ * Decodes Claude Code's stream-json, line by line (agent-clis.md §9). Every handler takes the state and
+ * returns the next one, and pushes records to `out`. An unknown type is normal, because new ones appear every
+ * few weeks, and becomes one Unknown event.
  */
 
 import { appended } from "../../../base/bounded-list.ts";
@@ -42,12 +43,12 @@ const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): Cla
       if (key !== null) out.push({ type: "approval_withdrawn", payload: { approval_id: key } });
       return state;
     }
-    // The place of a message in the CLI's own queue: its replay says that it was taken in.
+    // The position of a message in the CLI's own queue. The replay of the message shows that it was taken in.
     case "command_lifecycle":
       return state;
     case "rate_limit_event": {
       const told = asObject(event.rate_limit_info);
-      out.push(voice.status("The provider told the state of its rate limit.", limitFacts(told)));
+      out.push(voice.status("The provider reported the state of its rate limit.", limitFacts(told)));
       return { ...state, limit: told?.status === "rejected" ? resetAt(told.resetsAt) : undefined };
     }
   }
@@ -60,15 +61,18 @@ const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): Cla
   return state;
 };
 
-/** Between the CLI and its host, and of no interest to a reader of its log. */
+/** Messages between the CLI and its host that do not interest a reader of the log. */
 const isProtocol = ({ type }: JsonObject): boolean => type === "control_response" || type === "keep_alive";
 
-/** Its request to its host: the permission to use a tool. Everything else is refused, so that it does not wait for it. */
+/**
+ * A request of the CLI to its host. Only a permission to use a tool is granted or denied; everything else is
+ * refused, so that the CLI does not wait.
+ */
 const onControlRequest = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const key = asName(event.request_id);
   const request = asObject(event.request);
   out.push(
-    voice.status("The agent asked its host for something.", {
+    voice.status("The agent sent a request to its host.", {
       request: asName(request?.subtype),
       protocol: true,
     }),
@@ -81,7 +85,7 @@ const onControlRequest = (state: ClaudeState, event: JsonObject, out: DecodedIte
   return state;
 };
 
-/** Answers and ends of turns; and what names no type. */
+/** Lines that must not be skipped silently: answers, ends of turns, and lines without a type. */
 const MATTERS: ReadonlySet<unknown> = new Set(["assistant", "result", undefined]);
 
 const onLong = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState | undefined => {
@@ -90,7 +94,7 @@ const onLong = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): Clau
   return MATTERS.has(event.type) ? undefined : state;
 };
 
-/** An image that was read, most of all. The rest of the line says nothing. */
+/** Most often an image that the agent read. Only the ids of the calls are needed. */
 const onLongResult = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const parent = asName(event.parent_tool_use_id);
   return asList(asObject(event.message)?.content)
@@ -99,7 +103,10 @@ const onLongResult = (state: ClaudeState, event: JsonObject, out: DecodedItem[])
     .reduce((next: ClaudeState, block) => onToolResult(next, block, undefined, parent, out, true), state);
 };
 
-/** A request that was too long to be read. Nobody can answer a request that has no name: then the agent's input is ended. */
+/**
+ * Handles a request that was too long to read. If its id is unknown too, it cannot be answered and the
+ * agent's input is ended.
+ */
 const onLongRequest = (state: ClaudeState, { request_id }: JsonObject, out: DecodedItem[]): ClaudeState => {
   if (state.spoken === undefined) return state;
   const key = asName(request_id);
@@ -111,12 +118,12 @@ const onLongRequest = (state: ClaudeState, { request_id }: JsonObject, out: Deco
   return { ...state, unanswerable: true };
 };
 
-/** Types that say something to a reader and nothing to the outcome. */
+/** Types that inform a reader and do not affect the outcome. */
 const NOTICES: ReadonlyMap<string, string> = new Map([
   ["control_response", "The agent answered a request of its host."],
   ["tool_progress", "A tool is still running."],
   ["tool_use_summary", "The agent summed up what its tools did."],
-  ["auth_status", "The agent's CLI told the state of its login."],
+  ["auth_status", "The agent's CLI reported the state of its login."],
   ["prompt_suggestion", "The agent suggested a next prompt."],
   ["conversation_reset", "The conversation was reset."],
   ["active_goal", "The agent's goal changed."],
@@ -130,15 +137,17 @@ const limitFacts = (told: JsonObject | undefined) => ({
   ...resetAt(told?.resetsAt),
 });
 
-/** Every line carries the session; it is announced when it changes, and with the facet when it is the first. */
+/**
+ * Every line names the session. It is recorded when it changes, with the session facet only the first time.
+ */
 const onSession = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const id = asString(event.session_id) ?? asString(event.sessionId);
-  // A result of no turns echoes the session that could not be resumed: there is none.
+  // A failed result without turns repeats a session that could not be resumed, so it is not the session.
   if (event.type === "result" && event.is_error === true && event.num_turns === 0) return state;
   return steps.onSession(state, id, out, sessionFacts(event));
 };
 
-/** The facts of the run that the first line tells; other lines have none of these. */
+/** The facts about the run that only the first line has. */
 const sessionFacts = (event: JsonObject) =>
   event.type === "system" && event.subtype === "init"
     ? {
@@ -185,7 +194,7 @@ const onAssistant = (state: ClaudeState, event: JsonObject, out: DecodedItem[]):
       case "server_tool_use":
       case "mcp_tool_use":
         next = onToolUse(next, block, block.type, id, parent, out);
-        // The provider runs the others by itself, inside one answer.
+        // The provider runs the other tools itself, within one answer.
         goesOn ||= block.type === "tool_use";
         break;
       default:
@@ -196,7 +205,7 @@ const onAssistant = (state: ClaudeState, event: JsonObject, out: DecodedItem[]):
   return next;
 };
 
-/** Errors of the provider come as a made-up answer, whose text is never passed on. */
+/** A provider error arrives as an artificial answer, whose text is never passed on. */
 const onApiError = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const status = asNumber(event.api_error_status) ?? state.retry_status;
   const error = classifyStatus(status) ??
@@ -258,11 +267,14 @@ const onUser = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): Clau
   return next;
 };
 
-/** A prompt that is replayed, a nudge of the CLI, a notice of an interruption: text that the agent did not write. */
+/**
+ * A user message that the agent did not write: a replayed prompt, a reminder of the CLI, or a notice of an
+ * interruption.
+ */
 const userMessage = (event: JsonObject): DecodedItem =>
   voice.status("A message was given to the agent.", { synthetic: event.isSynthetic === true });
 
-/** `tool_result`, or the `…_tool_result` of a tool that the provider runs. */
+/** Handles `tool_result`, and the `…_tool_result` of a tool that the provider runs. */
 const onToolResult = (
   state: ClaudeState,
   block: JsonObject | undefined,
@@ -299,7 +311,7 @@ const onToolResult = (
   return call === undefined ? state : { ...state, tools: state.tools.filter((one) => one !== call) };
 };
 
-/** A failed shell command's code is only told in words. */
+/** The exit code of a failed shell command is only in its text. */
 const exitCode = (content: unknown): number | null => {
   const code = typeof content === "string" ? /^Exit code (\d{1,3})(?:\n|$)/.exec(content)?.[1] : undefined;
   return code === undefined ? null : Number(code);

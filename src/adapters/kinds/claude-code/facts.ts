@@ -16,10 +16,10 @@ export const facts = {
   aliases: ["claude"],
   summary: "Claude Code, headless: one prompt or a conversation, its answers, its tools, its session.",
   limits: [
-    "It does not ask about a tool that its own settings allow, so no rule of ours is heard about that: a tool that `--deny-tool` names without an argument is taken away from it.",
-    "A try that fails in the middle of its deltas (partial messages) stays told; the next try is told behind it.",
-    "Versions without running totals by model tell the tokens of a turn, in which sub-agents and failed tries are missing.",
-    "After SIGTERM or SIGKILL the CLI prints no `result`: what the open turn cost is known as far as its messages had told it, and counts for budgets alone.",
+    "It does not ask about a tool that its own settings allow, so permission rules do not apply to it. A tool that `--deny-tool` names without an argument is removed from it instead.",
+    "The text of a try that fails midway (partial messages) stays in the log, followed by the text of the next try.",
+    "Versions without running totals by model report the tokens of a turn without those of sub-agents and failed tries.",
+    "After SIGTERM or SIGKILL the CLI prints no `result`: the cost of the open turn is known only from its messages so far, and counts only for budgets.",
   ],
   capabilities: [
     ...HEADLESS,

@@ -1,4 +1,4 @@
-/** Kind `claude_code`: Anthropic's Claude Code, headless. Read against 2.1.4, 2.1.197 and 2.1.329. */
+/** Kind `claude_code`: Anthropic's Claude Code, headless. Checked with 2.1.4, 2.1.197 and 2.1.329. */
 import type { AgentAdapter } from "../../adapter.ts";
 import { adapterOf } from "../../facts.ts";
 import { converses } from "./converses.ts";

@@ -1,4 +1,7 @@
-/** `claude mcp …`, of 2.1.329. Its variables and flags come before the `--` of the server's command. */
+/**
+ * The arguments of `claude mcp …`, as of 2.1.329. Variables and flags come before the `--` of the server's
+ * command.
+ */
 import type { AgentAdapter } from "../../adapter.ts";
 
 export const mcp: NonNullable<AgentAdapter["mcp"]> = (request) => {
@@ -11,6 +14,6 @@ export const mcp: NonNullable<AgentAdapter["mcp"]> = (request) => {
     return ["mcp", "add", name, ...env, "--", ...server.command];
   }
   if (server.bearer_env_var !== undefined)
-    return "Kind claude_code knows no variable for a token: leave --bearer-env-var out.";
+    return "Kind claude_code knows no variable for a token: leave out --bearer-env-var.";
   return ["mcp", "add", "--transport", "http", name, server.url];
 };

@@ -1,7 +1,7 @@
 /**
- * A message to Claude Code is one line of stream-json. Its `uuid` is our message id: the CLI shows the line again under it
- * (`--replay-user-messages`) once it is in the conversation, and a uuid that its session has already it takes no second
- * time, also after `--resume` (tried on 2.1.329, after SIGKILL too).
+ * A message to Claude Code is one line of stream-json. Its `uuid` is our message id. The CLI prints the line
+ * again with that uuid (`--replay-user-messages`) once it is in the conversation, and ignores a uuid that its
+ * session already has, also after `--resume` (tested with 2.1.329, after SIGKILL too).
  */
 import { bitsOf, ulidOfBits } from "../../../protocol/ids.ts";
 import type { JsonValue } from "../../../protocol/records.ts";
@@ -17,7 +17,7 @@ export const messages = {
     const line = { type: "user", uuid: uuidOf(message_id), message: { role: "user", content } };
     return `${JSON.stringify({ ...line, parent_tool_use_id: null, session_id: "" })}\n`;
   },
-  /** Its own input is what it then uses: none need be sent back (tried on 2.1.329). */
+  /** Without an input in the answer, the CLI uses its own (tested with 2.1.329). */
   answer: (request_id: JsonValue, { decision, message }: PermissionAnswer): string =>
     response(
       String(request_id),
@@ -40,13 +40,13 @@ const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 const response = (request_id: string, answer: object): string =>
   lineOf({ type: "control_response", response: { subtype: "success", request_id, response: answer } });
 
-/** To a request that no host of ours answers. */
+/** Answers a request that Holdfast does not support. */
 export const refusal = (request_id: string, error = "This host does not answer such requests."): string =>
   lineOf({ type: "control_response", response: { subtype: "error", request_id, error } });
 
 const UUID_HEX = 32;
 
-/** A ULID and a UUID are both 128 bits. */
+/** A ULID and a UUID both have 128 bits. */
 const uuidOf = (ulid: string): string =>
   bitsOf(ulid)
     .toString(16)
@@ -55,7 +55,7 @@ const uuidOf = (ulid: string): string =>
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Undefined for what is no uuid. One that the CLI has made itself is the id of no message of ours. */
+/** Undefined if it is not a uuid. A uuid that the CLI made itself gives an id that no message of ours has. */
 export const messageIdOf = (uuid: unknown): string | undefined =>
   typeof uuid === "string" && UUID.test(uuid)
     ? ulidOfBits(BigInt(`0x${uuid.replaceAll("-", "")}`))

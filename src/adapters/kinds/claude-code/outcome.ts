@@ -1,4 +1,7 @@
-/** How a run of Claude Code ended: the last `result`, if no later turn is open; then the exit (agent-clis.md §5, §11). */
+/**
+ * The outcome of a Claude Code run: the last `result` if no later turn is open, else the exit (agent-clis.md
+ * §5, §11).
+ */
 import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { sessionFacet, voiceOf } from "../../decoding/events.ts";
@@ -10,7 +13,7 @@ const voice = voiceOf("claude_code");
 
 export const finish = (state: ClaudeState, exit: ExitFacts): FinishVerdict => {
   const { result, reported, skipped } = state;
-  // A conversation that was ended between two turns needs none at all.
+  // A conversation that was ended between two turns needs no further result.
   const wasEnded = exit.input_ended === true && exit.status.code === 0;
   const settled = (result !== null || wasEnded) && state.turns_ended >= state.turns_started;
   const unanswerable = state.unanswerable === true ? UNANSWERABLE : null;

@@ -1,6 +1,7 @@
 /**
- * Partial messages (--include-partial-messages): text goes out at once, and what came so is dropped when the whole
- * message comes. Versions differ in what they say of a delta's message, so the last one that started is taken.
+ * Partial messages (--include-partial-messages): deltas are recorded at once, and the whole message later
+ * does not repeat their text. Versions differ in how a delta names its message, so the message that started
+ * last is used.
  */
 
 import { appended } from "../../../base/bounded-list.ts";
@@ -12,7 +13,7 @@ import { type ClaudeState, STREAMED_MAX, type StreamedMessage } from "./state.ts
 
 const voice = voiceOf("claude_code");
 
-/** The message that a text is part of, and the call of the sub-agent that wrote it. */
+/** The message of a text, and the call of the sub-agent that wrote it. */
 export const saidIn = (message_id: string | null, parent: string | null): EventFacts =>
   parent === null ? { message_id } : { message_id, parent_tool_use_id: parent };
 
@@ -35,7 +36,7 @@ export const onStreamEvent = (state: ClaudeState, event: JsonObject, out: Decode
         id: state.streamed.findLast((one) => one.parent === parent)?.id,
         usage: inner.usage,
       });
-    // The rest frames what the deltas and the whole messages say; an error is told again by an `assistant` line.
+    // The rest only frames deltas and whole messages. An `assistant` line repeats an error.
     case "content_block_start":
     case "content_block_stop":
     case "message_stop":
@@ -63,7 +64,7 @@ const onDelta = (
   const text = channel === "assistant" ? delta?.text : delta?.thinking;
   if (typeof text !== "string" || text === "") return state;
   const open = state.streamed.findLast((one) => one.parent === parent);
-  // A stream that began before our memory: the whole message will bring the text.
+  // The stream began before our state did: the whole message will bring the text.
   if (open === undefined || open.whole === true) return state;
   out.push(voice.text(channel, text, saidIn(open.id, parent === "" ? null : parent)));
   const seen: StreamedMessage =
@@ -72,13 +73,15 @@ const onDelta = (
   return { ...state, streamed: state.streamed.map((one) => (one === open ? seen : one)) };
 };
 
-/** A message whose text was told whole goes on whole: deltas that come late would tell it again. */
+/**
+ * Once a message has been recorded whole, late deltas of it are ignored, because they would repeat its text.
+ */
 export const toldWhole = (state: ClaudeState, message: StreamedMessage): ClaudeState => ({
   ...state,
   streamed: state.streamed.map((one) => (one.id === message.id ? { ...one, whole: true } : one)),
 });
 
-/** Parts of a call's input and of a signature: what they build comes whole. */
+/** Parts of a call's input or of a signature, which arrive whole later. */
 const FRAMING_DELTAS: ReadonlySet<unknown> = new Set([
   "input_json_delta",
   "signature_delta",

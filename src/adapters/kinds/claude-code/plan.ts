@@ -1,7 +1,8 @@
 /**
- * How Claude Code runs headless: `claude -p` with stream-json on stdout (`--verbose` is mandatory with it) and the prompt
- * on stdin, which ends. A prompt never becomes an argument: it could begin with a dash, or be over the kernel's limit.
- * An interactive one reads stream-json too, on a stdin that stays open, and shows each message again once it has it.
+ * Plans the launch of Claude Code, headless: `claude -p` with stream-json on stdout (which requires
+ * `--verbose`) and the prompt on stdin, which ends. The prompt is never an argument, because it could begin
+ * with a dash or exceed the kernel's limit. In a dialogue, stdin is stream-json too and stays open, and each
+ * message is printed again once it was taken in.
  */
 
 import { agentOptions, EXTERNAL_SANDBOX_WARNING } from "../../../protocol/extensions.ts";
@@ -10,8 +11,8 @@ import { asksPermission } from "../../decoding/agent-rules.ts";
 import { converses } from "./converses.ts";
 
 /**
- * Nothing but the work: no self-update, no telemetry. The CLI's own default of 10 retries (190 s, agent-clis.md §5) is
- * made explicit, so that it stays well under the stall limit whatever the version; `--env` wins over all three.
+ * No self-update and no telemetry. The CLI's default of 10 retries (190 s, agent-clis.md §5) is set
+ * explicitly, so that retries end well before the stall limit in every version. `--env` wins over all three.
  */
 const ENVIRONMENT = {
   DISABLE_AUTOUPDATER: "1",
@@ -19,7 +20,9 @@ const ENVIRONMENT = {
   CLAUDE_CODE_MAX_RETRIES: "10",
 } as const;
 
-/** As root it refuses to run without permission checks, unless it is told that something else confines it. */
+/**
+ * As root, the CLI refuses to run without permission checks unless this variable says that it is confined.
+ */
 const CONFINED = { IS_SANDBOX: "1" } as const;
 
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
@@ -36,15 +39,17 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     if (fork) argv.push("--fork-session");
   }
   for (const dir of addDirs) argv.push("--add-dir", dir);
-  // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
+  // Without it, actions that need a permission are denied and the run continues (agent-clis.md §8).
   if (externalSandbox || (spec.permission === "allow" && !asksPermission(spec)))
     argv.push("--permission-mode", "bypassPermissions");
-  // It asks about nothing that its own settings allow: what is never allowed is taken away from it.
+  // The CLI does not ask about tools that its own settings allow, so tools that a rule always denies are
+  // removed.
   const never = spec.permission_rules.filter(
     ({ action, argument }) => action === "deny" && argument === undefined,
   );
   if (never.length > 0) argv.push("--disallowedTools", never.map(({ tool }) => tool).join(","));
-  // It counts the steps of one answer, which are the turns of a single prompt and not those of a conversation.
+  // The CLI counts the steps of one answer. These are the turns of a single prompt, but not those of a
+  // conversation.
   if (spec.budget.turns !== undefined && !spec.interactive)
     argv.push("--max-turns", String(spec.budget.turns));
   if (spec.budget.usd !== undefined) argv.push("--max-budget-usd", String(spec.budget.usd));

@@ -1,6 +1,6 @@
 /**
- * `result` lines: the end of a turn. `is_error` is the truth whatever the subtype says: a rate limit is printed as subtype
- * `success` (agent-clis.md §5). Several come in one run when a background task reports back.
+ * Decodes `result` lines: the end of a turn. `is_error` is right even if the subtype says otherwise: a rate
+ * limit has subtype `success` (agent-clis.md §5). A run prints several if a background task reports back.
  */
 
 import { asList, asNumber, asString, asWord, type JsonObject } from "../../../base/json.ts";
@@ -40,17 +40,21 @@ export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem
       terminal_reason: asWord(event.terminal_reason),
     },
   };
-  // All is said: it ends with its input. A task in the background may ask for permission, and its end begins another turn.
+  // The run ends with its input. A background task may still ask for permission, and its end begins another
+  // turn.
   if (state.spoken === "once" && (state.background ?? 0) === 0) out.push({ type: "reply", closes: true });
   if (error !== null && error.code !== state.reported?.code) out.push(voice.error(error));
   const began = state.turns_started > state.turns_ended;
-  // The session was not there: no turn was tried.
+  // The session was not found, so no turn began.
   if (!began && event.num_turns === 0) return next;
   const duration_ms = asNumber(event.duration_ms) ?? null;
   return turnCounted(next, { usage, duration_ms, error, models }, out);
 };
 
-/** A good end is said, never guessed. Some versions name an error in the subtype and not in `is_error`. */
+/**
+ * A turn succeeded only if the result says so. Some versions name an error in the subtype and not in
+ * `is_error`.
+ */
 const isGood = ({ is_error, subtype }: JsonObject): boolean =>
   is_error === false && !(asString(subtype) ?? "").startsWith("error");
 
@@ -67,11 +71,11 @@ const resultError = (state: ClaudeState, event: JsonObject): WorkerError => {
   return error === state.reported ? error : withExpiry(withLimit(state, error, said), said);
 };
 
-/** When the limit resets: what the provider told in a field, else what the CLI says in words. */
+/** When the limit resets: from the provider's field, else from the CLI's text. */
 export const withLimit = ({ limit }: ClaudeState, error: WorkerError, said: string): WorkerError =>
   error.code === "RATE_LIMITED" ? { ...error, ...(limit ?? readReset(said)) } : error;
 
-/** All that it says of a 404 of the provider for its model. */
+/** The only text that it prints when the provider answers 404 for its model. */
 const NO_MODEL = /^There's an issue with the selected model \(/;
 
 const faultIn = (state: ClaudeState, event: JsonObject, said: string): WorkerError =>

@@ -1,6 +1,7 @@
 /**
- * The usage of the open turn so far. Every `assistant` line has the usage of its message, and several lines are of one message:
- * a message counts once, and what is said of it only grows. Only the end of the stream says all of a streamed one.
+ * The usage of the open turn so far. Every `assistant` line has the usage of its message so far, and a
+ * message may have several lines: it counts once, with its latest usage. The usage of a streamed message is
+ * complete only at the end of the stream.
  */
 
 import { asCount, asName, asObject, type JsonObject } from "../../../base/json.ts";
@@ -12,7 +13,7 @@ import { type ClaudeState, MESSAGES_COUNTED_MAX } from "./state.ts";
 
 type Counts = Omit<ModelUsage, "model" | "cost_usd" | "estimated_usd" | "price_as_of">;
 
-/** A message says what it has used. */
+/** Notes the usage of a message. */
 export const onMessageUsage = (state: ClaudeState, message: JsonObject | undefined): ClaudeState => {
   const id = asName(message?.id);
   const told = asObject(message?.usage);
@@ -40,7 +41,7 @@ export const onMessageUsage = (state: ClaudeState, message: JsonObject | undefin
   };
 };
 
-/** The turn goes on: with a tool that was called, or its result. */
+/** Reports the usage when the turn continues, with a tool call or its result. */
 export const tellSpending = ({ spending }: ClaudeState, out: DecodedItem[]): void => {
   if (spending == null) return;
   const models = spending.messages.reduce((sum, [, one]) => summed(sum, one), spending.before);
@@ -75,7 +76,7 @@ const each = (one: (field: keyof Counts) => number): Counts => ({
 
 const larger = (a: Counts, b: Counts): Counts => each((field) => Math.max(a[field], b[field]));
 
-/** By model; those beyond the bound as one without a name. */
+/** Adds usage by model. Models beyond the bound are summed into one without a name. */
 const summed = (models: readonly ModelUsage[], more: ModelUsage): readonly ModelUsage[] => {
   const hasRoom = models.length < MODELS_PER_TURN_MAX - 1;
   const model = hasRoom || models.some((one) => one.model === more.model) ? more.model : null;

@@ -1,23 +1,23 @@
-/** The memory of the decoder of Claude Code between two lines: small, immutable, JSON. Every list has a bound. */
+/** The state of the Claude Code decoder between two lines: small, immutable, JSON. Every list is bounded. */
 import type { ModelUsage, Usage, WorkerError } from "../../../protocol/records.ts";
 import type { Opening } from "../../adapter.ts";
 import type { Reset } from "../../decoding/reset-time.ts";
 import { NO_USAGE } from "../../decoding/usage.ts";
 import { converses } from "./converses.ts";
 
-/** A message that arrives as deltas. Its text comes again, whole, in an `assistant` line. */
+/** A message that arrives in deltas. An `assistant` line repeats its whole text. */
 export interface StreamedMessage {
   readonly id: string;
-  /** The call of the sub-agent that speaks; "" for the main agent. */
+  /** The call of the sub-agent that writes it; "" for the main agent. */
   readonly parent: string;
-  /** Channels of which deltas were seen. */
+  /** The channels for which deltas arrived. */
   readonly text: boolean;
   readonly reasoning: boolean;
-  /** A whole text of it was told before any delta. */
+  /** A whole text of it was recorded before any delta. */
   readonly whole?: boolean;
 }
 
-/** One `result` line: how a turn ended. */
+/** One `result` line: the end of a turn. */
 export interface TurnResult {
   readonly error: WorkerError | null;
   readonly text: string | null;
@@ -26,7 +26,7 @@ export interface TurnResult {
   readonly terminal_reason: string | null;
 }
 
-/** The usage of messages: of the newest ones each by its id, of those before them the sum by model. */
+/** The usage of messages: the newest ones by id, and all earlier ones as a sum by model. */
 export interface MessageUsage {
   readonly before: readonly ModelUsage[];
   readonly messages: readonly (readonly [id: string, usage: ModelUsage])[];
@@ -34,45 +34,51 @@ export interface MessageUsage {
 
 export interface ClaudeState {
   readonly session: string | null;
-  /** The session facet goes out once a run, on the first session. */
+  /** The session facet has been sent: once per run, with the first session. */
   readonly announced: boolean;
   readonly turns_started: number;
   readonly turns_ended: number;
-  /** Calls that wait for their result, newest last: [id, tool name]. */
+  /** Calls without a result yet, newest last: [id, tool name]. */
   readonly tools: readonly (readonly [string, string | null])[];
-  /** Messages in deltas, newest last. */
+  /** Messages that arrive in deltas, newest last. */
   readonly streamed: readonly StreamedMessage[];
-  /** HTTP status that the last retry notice gave; 0 when none. */
+  /** The HTTP status in the last retry notice; 0 if there was none. */
   readonly retry_status: number;
-  /** The error that was reported since the last result. */
+  /** The error reported since the last result. */
   readonly reported: WorkerError | null;
-  /** The provider's word on the limit that it has refused by; a state of an older version has none. */
+  /**
+   * When the limit that refused a request resets, as the provider says; absent in a state of an older
+   * version.
+   */
   readonly limit?: Reset | undefined;
   readonly result: TurnResult | null;
   readonly usage: Usage;
-  /** The main one, as the newest turn's start names it; a state of an older version has none. */
+  /** The main model, as the start of the newest turn names it; absent in a state of an older version. */
   readonly model?: string | null;
-  /** Dollars of the running total that are counted already. */
+  /** Dollars of the running total that are already counted. */
   readonly spent_usd: number;
-  /** Tokens of the running total that are counted already; a state of an older version has none. */
+  /** Tokens of the running total that are already counted; absent in a state of an older version. */
   readonly spent_tokens?: Usage;
-  /** A line over the limit was skipped: perhaps the result. */
+  /** A line over the limit was skipped, perhaps the result. */
   readonly skipped: boolean;
-  /** It asked for something that nobody can answer: however its turn ends, the run has failed. */
+  /** The agent made a request that cannot be answered, so the run has failed however its turn ends. */
   readonly unanswerable?: true;
-  /** How many tasks run in the background, as it was told last; a CLI that tells none, and a state of an older version, has none. */
+  /**
+   * The number of background tasks in the last report; absent if the CLI reports none, and in a state of an
+   * older version.
+   */
   readonly background?: number;
-  /** The usage of the open turn; a state of an older version has none. */
+  /** The usage of the open turn; absent in a state of an older version. */
   readonly spending?: MessageUsage | null;
-  /** It is spoken with, and what for: one prompt, or a conversation. A state of an older version has none. */
+  /** It has a dialogue, for one prompt or for a conversation. Absent in a state of an older version. */
   readonly spoken?: "once" | "open" | undefined;
 }
 
-/** Results that are waited for; an older call's result then goes without its tool's name. */
+/** Open calls that are remembered. The result of an older call has no tool name. */
 export const TOOLS_MAX = 32;
-/** Messages whose usage may be said again: the main agent's newest and its sub-agents'. */
+/** Messages whose usage may still change: the newest ones of the main agent and its sub-agents. */
 export const MESSAGES_COUNTED_MAX = 16;
-/** Messages in deltas at one time: the main agent's and its sub-agents'. */
+/** Messages in deltas at one time, of the main agent and its sub-agents. */
 export const STREAMED_MAX = 16;
 
 export const initial = ({ spec }: Opening): ClaudeState => ({

@@ -1,4 +1,7 @@
-/** `system` lines: the start of a turn, retries, refusals, background tasks. All of them are Status. */
+/**
+ * Decodes `system` lines: the start of a turn, retries, refusals, background tasks. All of them become Status
+ * events.
+ */
 
 import { asList, asName, asNumber, asWord, type JsonObject } from "../../../base/json.ts";
 import type { DecodedItem } from "../../adapter.ts";
@@ -20,7 +23,7 @@ export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedItem
     case "background_tasks_changed":
       out.push(voice.status(BACKGROUND_CHANGED, noticeFacts(event)));
       return { ...state, background: asList(event.tasks).length };
-    // Sent while the model thinks, several times a second: the thinking itself is told as reasoning.
+    // Sent several times a second while the model thinks. The thoughts themselves are recorded as reasoning.
     case "thinking_tokens":
       return state;
   }
@@ -64,19 +67,19 @@ const noticeFacts = (event: JsonObject): EventFacts => {
 };
 
 const NOTICES: ReadonlyMap<string, string> = new Map([
-  ["status", "The agent's CLI told its state."],
+  ["status", "The agent's CLI reported its state."],
   ["task_started", "A background task started."],
-  ["task_progress", "A background task went on."],
+  ["task_progress", "A background task continued."],
   ["task_updated", "A background task changed."],
   ["task_notification", "A background task reported back."],
   ["hook_started", "A hook started."],
-  ["hook_progress", "A hook went on."],
+  ["hook_progress", "A hook continued."],
   ["hook_response", "A hook ended."],
   ["informational", "The agent's CLI gave a notice."],
   ["notification", "The agent's CLI gave a notice."],
   ["model_refusal_no_fallback", "The model refused to answer."],
-  ["model_refusal_fallback", "The model refused to answer, and another one was asked."],
-  ["ui_invalidate", "The agent's CLI drew its screen again."],
+  ["model_refusal_fallback", "The model refused to answer, and another model was asked."],
+  ["ui_invalidate", "The agent's CLI redrew its screen."],
   ["compact_boundary", "The conversation was compacted."],
   ["session_state_changed", "The state of the session changed."],
   ["commands_changed", "The commands of the agent's CLI changed."],

@@ -1,25 +1,25 @@
-/** The cost of a turn of Claude Code, as its `result` tells it. */
+/** The cost of a turn of Claude Code, from its `result`. */
 import { asCount, asName, asObject, type JsonObject } from "../../../base/json.ts";
 import type { ModelUsage, Usage } from "../../../protocol/records.ts";
 import { dollars } from "../../../protocol/usage.ts";
 import { addUsage, asDollars, boundedModels, grownBy, NO_USAGE } from "../../decoding/usage.ts";
 
-/** The usage of one `result` of Claude Code. */
+/** The usage in one `result`. */
 export interface ClaudeUsage {
   readonly usage: Usage;
   readonly models: readonly ModelUsage[];
 }
 
-/** Running totals of a run of Claude Code that were counted before; tokens are absent where none were told. */
+/** The running totals that were already counted; no tokens if none were reported. */
 export interface CountedUsage {
   readonly usd: number;
   readonly tokens?: Usage | undefined;
 }
 
 /**
- * Newer versions say for each model what was used since the last result, sub-agents included. Older ones give running totals
- * by model, of which some was counted before, and the tokens of the turn, in which a try that failed is missing: all of it is
- * taken for the main `model`'s. A token that is neither is the turn's own.
+ * Newer versions report the usage since the last result by model, including sub-agents. Older ones report
+ * running totals by model, of which a part was counted before, and the turn's tokens without failed tries:
+ * all of that is attributed to the main `model`. Without either, the tokens of the turn count.
  */
 export const claudeUsage = (result: JsonObject, counted: CountedUsage, model: string | null): ClaudeUsage => {
   const since = asObject(result.model_usage_since_last_result);
@@ -52,13 +52,13 @@ const usageOfTurn = (result: JsonObject, counted: CountedUsage): Usage => {
   return { ...grown, reasoning_tokens: Math.max(reasoning_tokens, grown.reasoning_tokens), cost_usd };
 };
 
-/** The sums that are counted once this result is. */
+/** The totals that are counted once this result is. */
 export const countedAfter = (result: JsonObject, before: CountedUsage): CountedUsage => ({
   usd: asDollars(result.total_cost_usd) ?? before.usd,
   tokens: totalsOf(result) ?? before.tokens,
 });
 
-/** The running totals; undefined where the result has none. */
+/** The running totals; undefined if the result has none. */
 const totalsOf = (result: JsonObject): Usage | undefined => {
   const models = asObject(result.modelUsage);
   return models === undefined || Object.keys(models).length === 0 ? undefined : ofModels(models);

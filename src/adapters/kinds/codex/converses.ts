@@ -1,9 +1,9 @@
-/** Whether codex is spoken with: in a conversation, where it asks for permissions, and to branch a session. */
+/** Whether codex has a dialogue: in a conversation, to ask for permissions, and to branch a session. */
 
 import { agentOptions } from "../../../protocol/extensions.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import { asksPermission } from "../../decoding/agent-rules.ts";
 
-/** `codex exec` can do none of it; all else it does with less. */
+/** `codex exec` can do none of these. It does everything else, with less effort. */
 export const converses = (spec: WorkerSpec): boolean =>
   spec.interactive || asksPermission(spec) || agentOptions(spec).fork;

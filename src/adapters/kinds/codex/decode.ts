@@ -1,6 +1,7 @@
 /**
- * The JSON lines of `codex exec`, one by one (agent-clis.md §9). It prints whole items, never deltas. A warning comes as
- * an item of type `error` and is none; a failure comes twice, as `error` and as `turn.failed`, and is told once.
+ * Decodes the JSON lines of `codex exec` (agent-clis.md §9). It prints whole items, never deltas. A warning
+ * is printed as an item of type `error`, but is not an error. A failure is printed twice, as `error` and as
+ * `turn.failed`, and recorded once.
  */
 
 import { asCount, asName, asObject, asString, type JsonObject } from "../../../base/json.ts";
@@ -72,7 +73,7 @@ const onErrorLine = (state: ExecState, message: string | undefined, out: Decoded
   return state;
 };
 
-/** codex gives its errors in words alone; the words are classified and dropped. */
+/** codex reports errors only as text, which is classified and dropped. */
 const errorOf = (message: string | undefined): WorkerError =>
   classifyText(message ?? "") ?? { code: "AGENT_FAILED", message: "codex reported an error." };
 
@@ -89,7 +90,7 @@ const onLong = (
 
 export const decode = decoderOf(voice, onEvent, onLong);
 
-/** Usage of one `turn.completed` of codex, which tells no cost. */
+/** The usage in one `turn.completed` of codex, which reports no cost. */
 const codexUsage = (usage: JsonObject): Usage => ({
   input_tokens: asCount(usage.input_tokens),
   output_tokens: asCount(usage.output_tokens),

@@ -14,7 +14,7 @@ import { agentProblems, asksPermission } from "../../decoding/agent-rules.ts";
 import { type KindFacts, NO_COST } from "../../facts.ts";
 import { APPROVAL_POLICY, SANDBOX_MODE } from "./settings.ts";
 
-/** Notes A.5: the words of codex itself. */
+/** Notes A.5: the values that codex itself uses. */
 const OWN_KEYS = {
   [APPROVAL_POLICY]: oneOf(APPROVAL_POLICY, ["untrusted", "on-failure", "on-request", "never"]),
   [SANDBOX_MODE]: oneOf(SANDBOX_MODE, ["read-only", "workspace-write", "danger-full-access"]),
@@ -30,7 +30,7 @@ const policyProblems = (spec: WorkerSpec): readonly string[] => {
     problems.push(`codex no longer supports ${APPROVAL_POLICY}="on-failure": use "on-request".`);
   else if (policy === "never" && asksPermission(spec))
     problems.push(
-      `${APPROVAL_POLICY}="never" contradicts --permission ask and rules: nothing is asked then.`,
+      `${APPROVAL_POLICY}="never" contradicts --permission ask and rules, because codex then asks nothing.`,
     );
   if (permission === "allow")
     for (const key of [APPROVAL_POLICY, SANDBOX_MODE])
@@ -44,16 +44,16 @@ export const facts = {
   aliases: [],
   summary: "OpenAI codex, headless: one prompt or a conversation, its answers, its tools, its session.",
   limits: [
-    "One prompt is `codex exec --json`, which the table shows. With `--interactive`, `--permission ask`, a rule for a tool or `--fork` it is `codex app-server`: there, answers come in pieces, commands, patches and further permissions are asked about (`shell`, `patch`, `network`, `permissions`), and a turn can be cancelled.",
-    "When it asks, commands that codex knows to only read are run unasked (its policy `untrusted`); what is allowed runs in its sandbox, in which the working directory can be written.",
-    "A rule with an argument fits a patch of one file, by its path. Questions of its MCP servers are declined.",
+    "One prompt is `codex exec --json`, which the table shows. With `--interactive`, `--permission ask`, a rule for a tool or `--fork` it is `codex app-server`: answers then come in pieces, codex asks about commands, patches and further permissions (`shell`, `patch`, `network`, `permissions`), and a turn can be cancelled.",
+    "When it asks, commands that codex knows to be read-only run without a question (its policy `untrusted`). Allowed commands run in its sandbox, which can write to the working directory.",
+    "A rule with an argument matches a patch of a single file, by its path. Questions of its MCP servers are declined.",
     NO_COST,
     "`codex exec` prints whole items and no deltas: an answer is seen when it is complete.",
-    "`codex exec` tells no usage of its sub-agents: what they took is missing in the tokens of the turn.",
+    "`codex exec` reports no usage of its sub-agents, so the tokens of a turn do not include it.",
     "A turn that is cancelled leaves its commands running, because codex does not end them: they are ended with the worker.",
-    "A command that its sandbox refused without a question is printed as nothing at all: neither a call nor a result is told.",
-    "Its sandbox leaves empty directories (`.agents .aws .codex .git`) where it is stopped in a command: they are removed when its run has ended; in /tmp it may not write, so that it leaves none there; `acp:codex` may, and they are removed there too.",
-    "`codex exec` gives its errors in words alone: a code is found by words that are known, else it is AGENT_FAILED.",
+    "codex prints nothing about a command that its sandbox refused without a question, so neither a call nor a result is recorded.",
+    "Its sandbox leaves empty directories (`.agents .aws .codex .git`) when it is stopped during a command. They are removed when the run has ended. In /tmp `codex exec` leaves none, because it may not write there; `acp:codex` may, and they are removed there too.",
+    "`codex exec` reports errors only as text: known texts get an error code, all others AGENT_FAILED.",
   ],
   capabilities: [
     ...HEADLESS,

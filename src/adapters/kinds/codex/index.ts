@@ -1,5 +1,5 @@
 /**
- * Kind `codex`: OpenAI's codex, by `codex exec --json` (read against 0.46 and 0.169.0), and where it is spoken with by
+ * Kind `codex`: OpenAI's codex, by `codex exec --json` (checked with 0.46 and 0.169.0), and for a dialogue by
  * `codex app-server` (0.169.0).
  */
 import type { AgentAdapter } from "../../adapter.ts";

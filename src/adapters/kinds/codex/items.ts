@@ -1,4 +1,7 @@
-/** The items of a turn: answers, reasoning, tools, plans and warnings. Tool inputs and outputs stay in the spool. */
+/**
+ * The items of a turn: answers, reasoning, tools, plans and warnings. Tool inputs and outputs stay in the
+ * spool.
+ */
 
 import { appended } from "../../../base/bounded-list.ts";
 import { asList, asName, asNumber, asObject, bytesOf, type JsonObject } from "../../../base/json.ts";
@@ -32,7 +35,7 @@ export const onItem = (
   const ended = event === "item.completed";
   switch (item.type) {
     case "agent_message":
-      // Only the whole text is taken, so that it comes once.
+      // Only the whole text is used, so that it is recorded once.
       if (!ended || typeof item.text !== "string") return state;
       out.push(voice.text("assistant", item.text, { message_id: asName(item.id) }));
       return { ...state, text: keptText(item.text) };
@@ -53,7 +56,7 @@ export const onItem = (
   return state;
 };
 
-/** Lines of which only the beginning was read: one fact matters, namely that a tool has begun or ended. */
+/** Items of which only the beginning was read. Only the start or end of a tool matters. */
 export const onLongItem = (
   state: ExecState,
   event: ItemEvent,
@@ -65,7 +68,7 @@ const planStatus = (item: JsonObject): [string, { items: number; completed: numb
   const steps = asList(item.items);
   const completed = steps.filter((step) => asObject(step)?.completed === true).length;
   const count = steps.length === 0 ? "" : ` (${completed} of ${steps.length} steps done)`;
-  return [`The agent told its plan${count}.`, { items: steps.length, completed }];
+  return [`The agent reported its plan${count}.`, { items: steps.length, completed }];
 };
 
 const onTool = (

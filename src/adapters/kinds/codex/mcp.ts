@@ -1,4 +1,4 @@
-/** `codex mcp …`, of 0.169.0: what it tells is JSON. */
+/** The arguments of `codex mcp …`, as of 0.169.0. Its output is JSON. */
 import type { AgentAdapter } from "../../adapter.ts";
 
 export const mcp: NonNullable<AgentAdapter["mcp"]> = (request) => {

@@ -1,4 +1,7 @@
-/** How a run of codex ended: `turn.completed` or `turn.failed`, if no later turn is open; then the exit (§5, §11). */
+/**
+ * The outcome of a `codex exec` run: `turn.completed` or `turn.failed` if no later turn is open, else the
+ * exit (§5, §11).
+ */
 import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { sessionFacet, voiceOf } from "../../decoding/events.ts";
@@ -14,7 +17,7 @@ export const finish = (state: ExecState, exit: ExitFacts): FinishVerdict => {
   return byTurnEnd(voice, { settled, failed, reported, skipped }, completion(state, exit, answered), exit);
 };
 
-/** The same for both ways of running it. */
+/** The completion, for both ways of running codex. */
 export const completion = (
   { thread, turns_ended, usage, text }: Pick<ExecState, "thread" | "turns_ended" | "usage" | "text">,
   { status }: ExitFacts,

@@ -1,6 +1,7 @@
 /**
- * How codex runs headless: `codex exec --json`, or `codex exec resume --json ID`, with the prompt on stdin, which ends
- * (an open stdin hangs it). Settings go by `-c`, because `resume` does not know --sandbox; a later `-c` of the user wins.
+ * Plans the launch of codex, headless: `codex exec --json`, or `codex exec resume --json ID`, with the prompt
+ * on stdin, which ends (codex hangs on an open stdin). Settings use `-c`, because `resume` does not know
+ * --sandbox. A later `-c` of the user wins.
  */
 
 import { agentOptions, EXTERNAL_SANDBOX_WARNING } from "../../../protocol/extensions.ts";
@@ -9,8 +10,8 @@ import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 import { APPROVAL_POLICY, QUIET, SANDBOX_MODE } from "./settings.ts";
 
 /**
- * Nobody can answer a question of `codex exec`: what the sandbox forbids fails, and the run goes on. With --permission deny it only
- * reads, unless a key says otherwise; a word of the schema is a TOML string as it is a JSON string.
+ * `codex exec` cannot ask: an action that the sandbox forbids fails, and the run continues. With --permission
+ * deny it is read-only unless a key says otherwise. A JSON string of these values is also a TOML string.
  */
 const policiesOf = ({ ext }: WorkerSpec): readonly string[] => [
   `approval_policy=${JSON.stringify(ext[APPROVAL_POLICY] ?? "never")}`,
@@ -24,11 +25,11 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
   const settings: readonly string[] = [
     ...QUIET,
     ...(bypasses ? [] : policiesOf(spec)),
-    // A JSON string is a TOML string.
+    // A JSON string is also a TOML string.
     ...(model === undefined ? [] : [`model=${JSON.stringify(model)}`]),
   ];
   const argv = [binary, "exec"];
-  // `resume` does not know it: it is a flag of `exec`.
+  // `--add-dir` is a flag of `exec` that `resume` does not know.
   for (const dir of addDirs) argv.push("--add-dir", dir);
   if (session !== undefined) argv.push("resume");
   argv.push("--json", "--skip-git-repo-check");

@@ -1,4 +1,4 @@
-/** Settings of codex that both of its ways of running share. */
+/** Settings for both ways of running codex. */
 
 import { asName } from "../../../base/json.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
@@ -7,9 +7,9 @@ export const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
 export const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
 
 /**
- * No update check, no analytics (5 s at exit), and a refused connection is not retried for ever (agent-clis.md §3).
- * The user's plugins and apps are left as they are. Its sandbox leaves empty directories where it could write, if it is stopped in
- * a command: not in /tmp (§6).
+ * No update check, no analytics (5 s at exit), and no endless retries of a refused connection (agent-clis.md
+ * §3). The user's plugins and apps stay as they are. The sandbox must not write to /tmp, because it leaves
+ * empty directories where it can write when it is stopped during a command (§6).
  */
 export const QUIET = [
   "check_for_update_on_startup=false",
@@ -18,10 +18,12 @@ export const QUIET = [
   "sandbox_workspace_write.exclude_slash_tmp=true",
 ] as const;
 
-/** Files that its sandbox leaves where it could write, if it is stopped in a command. */
+/** Directories that its sandbox leaves where it can write, when it is stopped during a command. */
 export const LITTER = [".agents", ".aws", ".codex", ".git"] as const;
 
-/** The model of the user's own arguments for codex, which win over --model: `-m M`, `--model M`, `-c model=M`. */
+/**
+ * The model in the user's own arguments for codex, which win over --model: `-m M`, `--model M`, `-c model=M`.
+ */
 export const modelInArguments = ({ argv }: WorkerSpec): string | undefined => {
   let model: string | undefined;
   argv.forEach((argument, at) => {

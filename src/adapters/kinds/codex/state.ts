@@ -1,32 +1,32 @@
-/** The memory of the decoder of codex between two lines: small, immutable, JSON. */
+/** The state of the codex decoder between two lines: small, immutable, JSON. */
 import type { Usage, WorkerError } from "../../../protocol/records.ts";
 import { NO_USAGE } from "../../decoding/usage.ts";
 import type { AppServerState } from "./app-server/state.ts";
 
 export type CodexState = ExecState | AppServerState;
 
-/** The state of `codex exec --json`. */
+/** The state of the `codex exec --json` decoder. */
 export interface ExecState {
   readonly mode?: never;
   readonly thread: string | null;
-  /** The session facet goes out once a run, on the first thread. */
+  /** The session facet has been sent: once per run, with the first thread. */
   readonly announced: boolean;
   readonly turns_started: number;
   readonly turns_ended: number;
-  /** Tool items that were started and wait for their end, newest last. */
+  /** Started tool items without an end, newest last. */
   readonly tools: readonly string[];
-  /** The error that was reported since the last turn's end: `turn.failed` repeats it. */
+  /** The error reported since the end of the last turn, because `turn.failed` repeats it. */
   readonly reported: WorkerError | null;
-  /** How the last turn that ended did so; null before the first and after a good one. */
+  /** The error of the last ended turn; null before the first end and after a success. */
   readonly failed: WorkerError | null;
   /** The last whole answer. */
   readonly text: string | null;
   readonly usage: Usage;
-  /** A line over the limit was skipped: perhaps the end of the turn. */
+  /** A line over the limit was skipped, perhaps the end of a turn. */
   readonly skipped: boolean;
 }
 
-/** Tool items at one time. An older one's end is told with its call once more. */
+/** Open tool items that are remembered. The end of an older one is recorded together with its call again. */
 export const TOOLS_MAX = 64;
 
 export const initial = (): ExecState => ({

@@ -13,20 +13,20 @@ const validate = (spec: WorkerSpec): readonly string[] => {
     );
   }
   if (spec.argv.some((arg) => arg.includes("\0")))
-    problems.push("An argument of the command has a NUL character.");
+    problems.push("An argument of the command contains a NUL character.");
   if (spec.argv.some((arg) => Buffer.byteLength(arg) >= ARG_MAX_BYTES)) {
     problems.push(
-      `An argument is over ${ARG_MAX_BYTES - 1} bytes, the kernel's limit: pass long text on stdin.`,
+      `An argument exceeds ${ARG_MAX_BYTES - 1} bytes, the kernel's limit: pass long text on stdin.`,
     );
   }
   if (spec.argv.reduce((sum, arg) => sum + Buffer.byteLength(arg) + 1, 0) > ARGV_MAX_BYTES) {
-    problems.push(`The arguments are over ${ARGV_MAX_BYTES} bytes together: pass long text on stdin.`);
+    problems.push(`The arguments together exceed ${ARGV_MAX_BYTES} bytes: pass long text on stdin.`);
   }
   if (asksPermission(spec))
-    problems.push("A command asks for no permission: leave --permission ask and rules of tools out.");
-  if (spec.model !== undefined) problems.push("A command has no model: leave --model out.");
-  if (spec.session !== undefined) problems.push("A command has no session: leave --session out.");
-  if (spec.fork) problems.push("A command has no session to fork: leave --fork out.");
+    problems.push("A command asks for no permission: leave out --permission ask and tool rules.");
+  if (spec.model !== undefined) problems.push("A command has no model: leave out --model.");
+  if (spec.session !== undefined) problems.push("A command has no session: leave out --session.");
+  if (spec.fork) problems.push("A command has no session to fork: leave out --fork.");
   if (spec.budget.usd !== undefined || spec.budget.tokens !== undefined || spec.budget.turns !== undefined) {
     problems.push(
       "A command reports no turns, tokens or dollars: only --budget wall=DURATION, restarts=N and output=SIZE bound it.",
@@ -41,7 +41,7 @@ export const facts = {
   summary: "Any program: its lines are text, its exit code is the outcome.",
   usage: "the default when -- is given",
   limits: [
-    "It has no protocol: each line is text, and the exit code alone says whether the run went well.",
+    "It has no protocol: each line is text, and only the exit code says whether the run succeeded.",
     "It has no session, no turns, no usage and no final text.",
   ],
   capabilities: ["agent_api.run", "agent_api.events", "agent_api.events.live", "agent_api.control.cancel.v1"],

@@ -1,4 +1,4 @@
-/** Kind `command`: any program. The adapter that all supervision can be tried with. */
+/** Kind `command`: any program. All supervision can be tried with this adapter. */
 import type { AgentAdapter } from "../../adapter.ts";
 import { adapterOf } from "../../facts.ts";
 import { type CommandState, decode, initial } from "./decode.ts";
@@ -8,7 +8,7 @@ import { plan } from "./plan.ts";
 
 export const command: AgentAdapter<CommandState> = adapterOf(facts, {
   streams: ["stdout", "stderr"],
-  // Its stdin is its own: what is sent is written as it is, and nobody can tell whether it was read.
+  // The program gets the text unchanged, and does not tell whether it has read it.
   messages: { frame: (_, text) => text, acknowledges: false },
   plan,
   decoder_version: 1,

@@ -1,4 +1,7 @@
-/** A command has no terminal event: its exit is its outcome, and its final answer is stdout, which the log has. */
+/**
+ * A command has no terminal event: its exit is its outcome, and its final answer is stdout, which is in the
+ * log.
+ */
 import type { ExitFacts } from "../../adapter.ts";
 import { voiceOf } from "../../decoding/events.ts";
 import { byExit, type FinishVerdict } from "../../decoding/verdict.ts";

@@ -1,4 +1,4 @@
-/** How a plain command runs: its argv as given, the prompt on stdin as a pipe's user expects it. */
+/** Plans the launch of a plain command: argv unchanged, and the prompt on stdin, as in a pipe. */
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 
 export const plan = ({ spec }: PlanContext): LaunchPlan => {

@@ -1,7 +1,8 @@
 /**
- * The JSON lines of Copilot CLI (agent-clis.md §9): about a hundred types, most of which say nothing to anybody else. Text
- * comes in deltas and then whole, and is taken once. `session.error` is the final one of its errors; a call of the model that
- * failed is tried again. The session's id is told in the last line alone, and by us with the prompt where we have chosen it.
+ * Decodes the JSON lines of Copilot CLI (agent-clis.md §9). It prints about a hundred types, most of them
+ * without use for others. Text comes in deltas and again whole, and is recorded once. `session.error` is its
+ * final error, because it retries a failed call of the model. Only its last line has the session's id; if we
+ * chose the id, it is recorded with the prompt.
  */
 
 import {
@@ -32,7 +33,7 @@ const onEvent = (state: CopilotState, event: JsonObject, out: DecodedItem[]): Co
     case "user.message":
       return agent === null ? begun(state, out) : state;
     case "assistant.turn_start":
-      // It went on after an error.
+      // The agent continued after an error.
       return agent === null && state.reported !== null ? { ...state, reported: null } : state;
     case "assistant.message_delta":
     case "assistant.message":
@@ -47,7 +48,7 @@ const onEvent = (state: CopilotState, event: JsonObject, out: DecodedItem[]): Co
     case "model.call_failure":
       return onCallFailure(state, data, out);
     case "session.error":
-      // A sub-agent's error is told to its agent, which goes on.
+      // A sub-agent's error goes to its agent, which continues.
       if (agent !== null) break;
       return steps.onError(state, sessionError(data, state.http_status), out);
     case "result":
@@ -65,7 +66,7 @@ const onLong = (state: CopilotState, event: JsonObject, out: DecodedItem[]): Cop
     case "tool.execution_complete":
       return onToolEnd(state, data, agent, out, true);
     case "assistant.message":
-      // Text that was told in deltas comes whole again.
+      // The whole text repeats recorded deltas.
       return state.streamed.includes(asName(data.messageId) ?? "") ? state : undefined;
     case "assistant.message_delta":
     case "user.message":
@@ -80,7 +81,7 @@ const onLong = (state: CopilotState, event: JsonObject, out: DecodedItem[]): Cop
 
 export const decode = decoderOf(voice, onEvent, onLong);
 
-/** The prompt is in the session by now: whoever goes on there after a kill finds it. */
+/** The prompt is in the session now, so a later run finds it there even after a kill. */
 const begun = (before: CopilotState, out: DecodedItem[]): CopilotState => {
   const state = steps.onSession(before, before.chosen ?? undefined, out);
   return state.turns_started > state.turns_ended ? state : steps.turnBegan(state, out);
@@ -108,7 +109,7 @@ const noticeFacts = (event: JsonObject, data: JsonObject): EventFacts => {
   return facts;
 };
 
-/** The call of the sub-agent that speaks, or its own id; undefined for the agent itself. */
+/** The call of the sub-agent that writes this, or its own id; undefined for the main agent. */
 const parentOf = (data: JsonObject, agent: string | null): string | undefined =>
   agent === null ? undefined : (asName(data.parentToolCallId) ?? agent);
 
@@ -180,7 +181,7 @@ const onToolEnd = (
   return next;
 };
 
-/** It is tried again; the text of an answer that was cut off comes once more then, as another message. */
+/** The CLI retries the call. The text of an answer that was cut off then comes again, as another message. */
 const onCallFailure = (state: CopilotState, data: JsonObject, out: DecodedItem[]): CopilotState => {
   const http_status = asNumber(data.statusCode) ?? 0;
   out.push(

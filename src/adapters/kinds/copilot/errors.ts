@@ -1,4 +1,7 @@
-/** Errors of Copilot CLI: an HTTP status or a type where it gives one, else its words, which are classified and dropped. */
+/**
+ * Errors of Copilot CLI: by an HTTP status or type if it has one, else by its text, which is classified and
+ * dropped.
+ */
 
 import { asNumber, asString, type JsonObject } from "../../../base/json.ts";
 import type { WorkerError } from "../../../protocol/records.ts";
@@ -14,11 +17,11 @@ const TYPES: ReadonlyMap<unknown, WorkerError | undefined> = new Map([
   ["quota", classifyName("insufficient_quota")],
   ["rate_limit", classifyName("rate_limit")],
   ["context_limit", classifyName("context_length_exceeded")],
-  // The failure when the model was asked.
+  // The call of the model failed.
   ["query", classifyName("server_error")],
 ]);
 
-/** `http_status` is that of the last call that failed: what was retried is told without it. */
+/** `http_status` is that of the last failed call, because the final error does not repeat it. */
 export const sessionError = (data: JsonObject, http_status: number): WorkerError =>
   classifyStatus(asNumber(data.statusCode) ?? 0) ??
   classifyStatus(http_status) ??

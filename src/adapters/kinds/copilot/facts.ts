@@ -6,13 +6,13 @@ import { type KindFacts, NO_CONVERSATION, NO_QUESTIONS } from "../../facts.ts";
 export const facts = {
   kind: "copilot",
   aliases: [],
-  summary: "Copilot CLI, headless: one prompt, its answer, its tools, its session. It tells no usage.",
+  summary: "Copilot CLI, headless: one prompt, its answer, its tools, its session. It reports no usage.",
   limits: [
     NO_QUESTIONS,
     NO_CONVERSATION,
-    "The CLI prints neither tokens nor cost, so such budgets count nothing for it. It writes its tokens into a file at its end alone (`--usage-output-file`), which is not read: in a sandbox there is no place for it, and after SIGKILL none is written.",
-    "Its session is told in its last line. Holdfast chooses the id of a new one and tells it with the prompt; of a run whose own arguments name a session, and that was cut off, it is not known.",
-    "Each try that failed in the middle of its deltas stays told; the next one is told behind it.",
+    "The CLI prints neither tokens nor cost, so such budgets count nothing for it. It can write its tokens to a file at its end (`--usage-output-file`), which Holdfast does not read: a sandbox has no place for the file, and after SIGKILL there is none.",
+    "It prints its session only in its last line. Holdfast therefore chooses the id of a new session and records it with the prompt. If the run's own arguments name a session and the run is cut off, the session is unknown.",
+    "The text of a try that fails midway stays in the log, followed by the text of the next try.",
   ],
   capabilities: [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ADD_DIRS],
   binary: { name: "copilot", variable: "COPILOT_BINARY" },

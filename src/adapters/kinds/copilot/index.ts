@@ -1,4 +1,4 @@
-/** Kind `copilot`: GitHub's Copilot CLI, headless. Read against 1.0.102. */
+/** Kind `copilot`: GitHub's Copilot CLI, headless. Checked with 1.0.102. */
 import type { AgentAdapter } from "../../adapter.ts";
 import { adapterOf } from "../../facts.ts";
 import { decode } from "./decode.ts";

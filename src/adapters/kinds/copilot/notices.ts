@@ -1,9 +1,9 @@
-/** Types of Copilot CLI that say something to a reader and nothing to the outcome, and those that say nothing. */
+/** Types of Copilot CLI that inform a reader and do not affect the outcome, and types that are dropped. */
 
 export const NOTICES: ReadonlyMap<unknown, string> = new Map([
   ["abort", "The agent was interrupted."],
   ["agent.interrupted", "The agent was interrupted in the middle of something."],
-  ["assistant.turn_retry", "The agent's CLI tries the provider again."],
+  ["assistant.turn_retry", "The agent's CLI retries its request to the provider."],
   ["session.compaction_complete", "The conversation was shortened."],
   ["session.compaction_start", "The conversation is being shortened."],
   ["session.error", "A sub-agent reported an error."],
@@ -18,7 +18,10 @@ export const NOTICES: ReadonlyMap<unknown, string> = new Map([
   ["subagent.started", "A sub-agent started."],
 ]);
 
-/** Its frame, its housekeeping, and what comes again as a whole. Some are printed dozens of times for each call. */
+/**
+ * Frames, housekeeping, and pieces that are repeated as a whole. Some are printed dozens of times for each
+ * call.
+ */
 export const DROPPED: ReadonlySet<unknown> = new Set([
   "assistant.idle",
   "assistant.message_start",

@@ -1,4 +1,7 @@
-/** How a run of Copilot CLI ended: its `result`, which a signal may keep it from printing; then the exit (agent-clis.md §5, §11). */
+/**
+ * The outcome of a Copilot CLI run: its `result`, which a signal may prevent, else the exit (agent-clis.md
+ * §5, §11).
+ */
 import type { ExitFacts } from "../../adapter.ts";
 import { voiceOf } from "../../decoding/events.ts";
 import { completionOf, isSettled } from "../../decoding/headless.ts";

@@ -1,5 +1,6 @@
 /**
- * How Copilot CLI runs headless: JSON lines on stdout and the prompt on stdin, which ends; with `-p` it would ignore stdin.
+ * Plans the launch of Copilot CLI, headless: JSON lines on stdout and the prompt on stdin, which ends. With
+ * `-p` it would ignore stdin.
  */
 
 import { agentOptions } from "../../../protocol/extensions.ts";
@@ -19,7 +20,7 @@ export const plan = (context: PlanContext): LaunchPlan => {
   else if (session !== undefined) argv.push("--continue");
   else if (chosen !== undefined) argv.push("--session-id", chosen);
   for (const dir of addDirs) argv.push("--add-dir", dir);
-  // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
+  // Without it, actions that need a permission are denied and the run continues (agent-clis.md §8).
   if (spec.permission === "allow") argv.push("--allow-all");
   argv.push(...spec.argv);
   return { argv, env: ENVIRONMENT, stdin: { kind: "text", text: spec.prompt ?? "" } };

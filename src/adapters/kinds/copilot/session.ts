@@ -1,15 +1,15 @@
 /**
- * The session of a worker. Copilot CLI tells it in its last line alone, so a worker has one of its own from the start: the same for all
- * its incarnations, because the flag makes a session that is not there and goes on in one that is.
+ * The session of a worker. Copilot CLI prints its id only in its last line, so we choose one at the start.
+ * All incarnations use the same id, because the flag creates a new session or continues an existing one.
  */
 import { uuidFor } from "../../../base/uuid.ts";
 import { agentOptions } from "../../../protocol/extensions.ts";
 import type { Opening } from "../../adapter.ts";
 
-/** Arguments of the user's own that name a session. */
+/** Arguments of the user that name a session. */
 const NAMES_SESSION = /^(?:-r|--resume|--session-id|--continue|--connect)(?:=|$)/;
 
-/** Its id, where it is known before the CLI tells it. */
+/** The session's id, if it is known before the CLI prints it. */
 export const chosenSession = ({ spec, session: known, worker_id }: Opening): string | undefined => {
   const { session } = agentOptions(spec);
   if (known !== undefined) return known;

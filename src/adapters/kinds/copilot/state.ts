@@ -1,20 +1,23 @@
-/** The memory of the decoder of Copilot CLI between two lines: small, immutable, JSON. */
+/** The state of the Copilot CLI decoder between two lines: small, immutable, JSON. */
 import type { Opening } from "../../adapter.ts";
 import { type HeadlessState, NOTHING_YET } from "../../decoding/headless.ts";
 import { chosenSession } from "./session.ts";
 
 export interface CopilotState extends HeadlessState {
-  /** Messages and reasonings of which deltas were told, newest last: what comes whole afterwards is the same again. */
+  /** Messages and reasonings with recorded deltas, newest last: the whole text that follows repeats them. */
   readonly streamed: readonly string[];
-  /** HTTP status of the last call of the model that failed; 0 when none. */
+  /** The HTTP status of the last failed call of the model; 0 if there was none. */
   readonly http_status: number;
-  /** The CLI was interrupted: a good result after that is none. */
+  /** The CLI was interrupted, so a result that reports success does not count. */
   readonly aborted: boolean;
-  /** The session that it was started with; null where its own arguments name one. A state of an older version has none. */
+  /**
+   * The session that it was started with; null if its own arguments name one. Absent in a state of an older
+   * version.
+   */
   readonly chosen?: string | null;
 }
 
-/** The main agent's and its sub-agents' at one time. */
+/** Messages in deltas at one time, of the main agent and its sub-agents. */
 export const STREAMED_MAX = 32;
 
 export const initial = (opening: Opening): CopilotState => ({

@@ -1,6 +1,7 @@
 /**
- * Gemini CLI's stream-json (agent-clis.md §9): a closed set of six types. Its reasoning is never printed, its messages have
- * no ids, and a retry repeats text without a mark. `result.status` says how the turn ended, not the exit code.
+ * Decodes Gemini CLI's stream-json (agent-clis.md §9): a closed set of six types. It never prints reasoning,
+ * its messages have no ids, and a retry repeats text without a mark. `result.status`, not the exit code, says
+ * how the turn ended.
  */
 
 import {
@@ -66,7 +67,7 @@ const onLong = (state: GeminiState, event: JsonObject, out: DecodedItem[]): Gemi
 
 export const decode = decoderOf(voice, onEvent, onLong);
 
-/** Text that is not the agent's is the prompt again. */
+/** Text with another role than the agent's is the prompt. */
 const onMessage = (state: GeminiState, event: JsonObject, out: DecodedItem[]): GeminiState => {
   if (event.role !== "assistant") {
     if (event.role !== "user") out.push(voice.unknown({ type: "message", role: asName(event.role) }));
@@ -92,11 +93,11 @@ const onErrorLine = (state: GeminiState, event: JsonObject, out: DecodedItem[]):
   return state;
 };
 
-/** It tells its errors in words, some of them with the provider's JSON; the words are classified and dropped. */
+/** Errors come as text, some with the provider's JSON. The text is classified and dropped. */
 const errorOf = (message = ""): WorkerError =>
   classifyText(message) ?? (message.startsWith("[API Error:") ? UNNAMED.provider : UNNAMED.agent);
 
-/** Words that say no more than where they came from. */
+/** Errors whose text names no more than the source. */
 const UNNAMED = {
   agent: { code: "AGENT_FAILED", message: "Gemini CLI reported an error." },
   provider: { code: "PROVIDER_ERROR", message: "The provider failed or did not answer." },
@@ -120,7 +121,10 @@ const resultError = ({ reported }: GeminiState, error: JsonObject | undefined): 
   return isUnnamed(told) ? (reported ?? told) : told;
 };
 
-/** The usage of Gemini CLI's `result.stats`, which counts cached tokens into `input_tokens` and tells no cost. */
+/**
+ * The usage in Gemini CLI's `result.stats`, which includes cached tokens in `input_tokens` and reports no
+ * cost.
+ */
 const geminiUsage = (stats: JsonObject): Usage => ({
   ...NO_USAGE,
   input_tokens: asCount(stats.input_tokens),

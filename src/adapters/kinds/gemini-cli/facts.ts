@@ -11,13 +11,13 @@ import type { WorkerSpec } from "../../../protocol/worker.ts";
 import { agentProblems, forkProblems } from "../../decoding/agent-rules.ts";
 import { type KindFacts, NO_CONVERSATION, NO_COST, NO_FORK, NO_QUESTIONS } from "../../facts.ts";
 
-/** The CLI splits a directory at its commas, and has no way to write one that is meant. */
+/** The CLI splits directories at commas, and cannot escape a comma. */
 const commaProblems = (spec: WorkerSpec): readonly string[] =>
   agentOptions(spec)
     .addDirs.filter((dir) => dir.includes(","))
     .map(
       (dir) =>
-        `Gemini CLI takes no directory with a comma in its path: link to ${dir} by a path without one.`,
+        `Gemini CLI cannot use a directory with a comma in its path: make a link to ${dir} at a path without a comma.`,
     );
 
 export const facts = {
@@ -30,8 +30,8 @@ export const facts = {
     NO_FORK,
     NO_COST,
     "The CLI never prints its reasoning.",
-    "It says nothing of messages: the text of a try that was given up and of the next one are one text.",
-    "A command that failed is a good result to the CLI, and so to us.",
+    "It does not mark messages, so the text of an abandoned try and of the next one become a single text.",
+    "The CLI reports a failed command as a successful result, so Holdfast records it as one.",
   ],
   capabilities: [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ADD_DIRS],
   binary: { name: "gemini", variable: "GEMINI_BINARY" },

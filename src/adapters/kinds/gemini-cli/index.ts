@@ -1,4 +1,4 @@
-/** Kind `gemini_cli`: Google's Gemini CLI, headless. Read against 0.61.0. */
+/** Kind `gemini_cli`: Google's Gemini CLI, headless. Checked with 0.61.0. */
 import type { AgentAdapter } from "../../adapter.ts";
 import { adapterOf } from "../../facts.ts";
 import { decode } from "./decode.ts";

@@ -1,4 +1,4 @@
-/** How a run of Gemini CLI ended: `result.status`, then the exit (agent-clis.md §5, §11). */
+/** The outcome of a Gemini CLI run: `result.status`, else the exit (agent-clis.md §5, §11). */
 import type { WorkerError } from "../../../protocol/records.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { classifyName, classifyStatus } from "../../decoding/classify.ts";
@@ -10,7 +10,7 @@ import type { GeminiState } from "./state.ts";
 
 const voice = voiceOf("gemini_cli");
 
-/** Its own exit codes; 42, an input that it cannot take, says too little. */
+/** Its own exit codes. Code 42, an unusable input, is too vague to be listed. */
 const CODES: Readonly<Record<number, WorkerError>> = {
   41: { code: "TOKEN_MISSING", message: "The agent's CLI has no valid credentials." },
   52: { code: "INVALID_REQUEST", message: "The agent's CLI did not accept its settings." },
@@ -20,11 +20,14 @@ const CODES: Readonly<Record<number, WorkerError>> = {
 
 const EXIT_CODES = 256;
 
-/** An HTTP status leaves it modulo 256: 401 is 145. */
+/** The CLI exits with an HTTP status modulo 256: 401 becomes 145. */
 const meaningOf = ({ code, signal }: ExitFacts["status"]): WorkerError | undefined =>
   code === null || signal !== null ? undefined : (CODES[code] ?? classifyStatus(code + EXIT_CODES));
 
-/** A 404 has no exit code of its own, and its words are the provider's: the name of the CLI's own error is all that tells it. */
+/**
+ * A 404 has no exit code of its own and its text is the provider's, so only the name of the CLI's error
+ * reveals it.
+ */
 const namedOn = (stderr: string): WorkerError | undefined =>
   /\bModelNotFoundError: /.test(stderr) ? classifyName("model_not_found") : undefined;
 

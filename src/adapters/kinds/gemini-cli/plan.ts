@@ -1,18 +1,20 @@
 /**
- * How Gemini CLI runs headless: stream-json on stdout and the prompt on stdin, which ends. Without a terminal it needs no
- * `-p`. A first run is given the id of its session; a later one resumes it.
+ * Plans the launch of Gemini CLI, headless: stream-json on stdout and the prompt on stdin, which ends.
+ * Without a terminal it needs no `-p`. A first run gets the id of its session, and a later run resumes that
+ * session.
  */
 import { uuidFor } from "../../../base/uuid.ts";
 import { agentOptions } from "../../../protocol/extensions.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 
 /**
- * One process, not a parent that ignores signals and a child that outlives it (agent-clis.md §6). Headless it refuses a
- * directory that nobody has trusted by hand; whoever spawns an agent has chosen it. `--env` wins over both.
+ * One process, instead of a parent that ignores signals and a child that outlives it (agent-clis.md §6).
+ * Headless, it refuses a directory that no user has marked as trusted; the user who spawns an agent has
+ * chosen the directory. `--env` wins over both.
  */
 export const ENVIRONMENT = { GEMINI_CLI_NO_RELAUNCH: "true", GEMINI_CLI_TRUST_WORKSPACE: "true" } as const;
 
-/** Arguments of the user's own that name a session: the CLI takes one only. */
+/** Arguments of the user that name a session: the CLI accepts only one. */
 const NAMES_SESSION = /^(?:-r|--resume|--session-id|--session-file)(?:=|$)/;
 
 export const plan = ({ spec, session: known, binary, worker_id, incarnation }: PlanContext): LaunchPlan => {
@@ -24,7 +26,7 @@ export const plan = ({ spec, session: known, binary, worker_id, incarnation }: P
   else if (!spec.argv.some((arg) => NAMES_SESSION.test(arg)))
     argv.push("--session-id", uuidFor(`${worker_id}/${incarnation}`));
   for (const dir of addDirs) argv.push("--include-directories", dir);
-  // By default what would need a permission is not even offered to the model (agent-clis.md §8).
+  // By default, tools that need a permission are not even offered to the model (agent-clis.md §8).
   argv.push("--approval-mode", spec.permission === "allow" ? "yolo" : "default");
   argv.push(...spec.argv);
   return { argv, env: ENVIRONMENT, stdin: { kind: "text", text: spec.prompt ?? "" } };

@@ -1,10 +1,10 @@
-/** The memory of the decoder of Gemini CLI between two lines: small, immutable, JSON. */
+/** The state of the Gemini CLI decoder between two lines: small, immutable, JSON. */
 import { type HeadlessState, NOTHING_YET } from "../../decoding/headless.ts";
 
 export interface GeminiState extends HeadlessState {
-  /** Messages of the agent so far: the CLI gives them no ids. */
+  /** The number of the agent's messages so far, because the CLI gives them no ids. */
   readonly messages: number;
-  /** The last line that said something was a part of the newest of them. */
+  /** The newest message continues: the last relevant line was a part of it. */
   readonly speaking: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The JSON lines of `opencode run` (agent-clis.md §9): whole parts only, and nothing before the first answer of the model. A
- * tool is told when it has ended, so its call and its result come from one line. There is no event at the end of a run:
- * the reason of the last step says whether the turn is over.
+ * Decodes the JSON lines of `opencode run` (agent-clis.md §9). It prints only whole parts, and nothing before
+ * the model's first answer. A tool is printed when it has ended, so its call and its result come from one
+ * line. A run has no final event: the reason of the last step says whether the turn is over.
  */
 
 import {
@@ -43,7 +43,7 @@ const onEvent = (before: OpencodeState, event: JsonObject, out: DecodedItem[]): 
       return onStepEnd(begun(state, out), part, out);
     case "error": {
       const error = errorOf(asObject(event.error));
-      // Behind the end of a turn it is no turn of its own, and says again why a bad one ended.
+      // An error after the end of a turn is not a turn of its own. It repeats the error of a failed turn.
       if (state.turns_ended > 0 && state.turns_ended === state.turns_started)
         return state.failed !== null ? state : { ...steps.onError(state, error, out), failed: error };
       return ended(steps.onError(state, error, out), error, out);
@@ -101,7 +101,7 @@ const onTool = (
   };
   const exit = asNumber(asObject(how.metadata)?.exit);
   const exit_code = exit === undefined ? null : Math.trunc(exit);
-  // A call of a tool that is not there ends well, as the tool `invalid`.
+  // A call of an unknown tool is reported as a success of the tool `invalid`.
   const failed =
     (how.status !== "completed" && !truncated) || tool.name === "invalid" || (exit_code ?? 0) !== 0;
   const end = { truncated, failed, exit_code, bytes: { result: bytesOf(how.output) } };
@@ -115,7 +115,7 @@ const DENIED = /^The user rejected permission\b/;
 
 const onStepEnd = (before: OpencodeState, part: JsonObject, out: DecodedItem[]): OpencodeState => {
   const state = { ...before, spent: addUsage(before.spent, opencodeUsage(part)) };
-  // The model is told what its tools gave, in a next step.
+  // The model gets the results of its tools in the next step.
   if (part.reason === "tool-calls") {
     out.push({ type: "turn_usage", usage: state.spent });
     return state;
@@ -146,7 +146,7 @@ const errorOf = (error: JsonObject | undefined): WorkerError => {
   );
 };
 
-/** The usage of one step of OpenCode, which counts cached tokens beside `input`. */
+/** The usage of one step of OpenCode, which counts cached tokens separately from `input`. */
 const opencodeUsage = (step: JsonObject): Usage => {
   const tokens = asObject(step.tokens) ?? {};
   return {

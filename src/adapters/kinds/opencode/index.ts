@@ -1,4 +1,4 @@
-/** Kind `opencode`: OpenCode, by `opencode run --format json`. Read against 1.18.33. */
+/** Kind `opencode`: OpenCode, by `opencode run --format json`. Checked with 1.18.33. */
 import type { AgentAdapter } from "../../adapter.ts";
 import { adapterOf } from "../../facts.ts";
 import { decode } from "./decode.ts";

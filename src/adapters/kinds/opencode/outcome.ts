@@ -1,4 +1,7 @@
-/** How a run of OpenCode ended: well with exit code 0 and a last step that stopped (agent-clis.md §9); else by its error. */
+/**
+ * The outcome of an OpenCode run: success with exit code 0 and a last step that stopped (agent-clis.md §9),
+ * else its error.
+ */
 import type { WorkerError } from "../../../protocol/records.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { voiceOf } from "../../decoding/events.ts";
@@ -15,7 +18,7 @@ const DENIED: WorkerError = {
 
 export const finish = (state: OpencodeState, exit: ExitFacts): FinishVerdict => {
   const { failed, reported, skipped } = state;
-  // A turn that ended well is not yet the end of the run.
+  // A successful turn is not the end of the run.
   const settled = isSettled(state) && (failed !== null || exit.status.code === 0);
   const meaning = state.denied ? DENIED : undefined;
   const known = { settled, failed, reported, skipped, meaning };

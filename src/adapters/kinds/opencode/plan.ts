@@ -1,5 +1,6 @@
 /**
- * How OpenCode runs headless: `opencode run --format json`, with the prompt on stdin, which ends (an open stdin hangs it).
+ * Plans the launch of OpenCode, headless: `opencode run --format json`, with the prompt on stdin, which ends
+ * (it hangs on an open stdin).
  */
 
 import { agentOptions } from "../../../protocol/extensions.ts";
@@ -9,9 +10,10 @@ import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 const QUIET = { OPENCODE_DISABLE_AUTOUPDATE: "true" } as const;
 
 /**
- * By its own default everything is allowed (agent-clis.md §8). The CLI lays this over the permissions of its configuration,
- * key by key. But an agent that a configuration describes may have permissions of its own, which win: what lies in the
- * working directory is therefore not read, its AGENTS.md included. `--env` wins over both.
+ * By default OpenCode allows everything (agent-clis.md §8). The CLI merges this over the permissions of its
+ * configuration, key by key. But an agent in a project's configuration may have permissions of its own, which
+ * win, so configuration in the working directory is not read, including its AGENTS.md. `--env` wins over
+ * both.
  */
 export const guard = (changes: "deny" | "ask") => ({
   OPENCODE_PERMISSION: JSON.stringify({ edit: changes, bash: changes }),
@@ -21,7 +23,7 @@ export const guard = (changes: "deny" | "ask") => ({
 export const plan = ({ spec, session: known, binary, worker_id }: PlanContext): LaunchPlan => {
   const { model, session, fork } = agentOptions(spec);
   const isAllowed = spec.permission === "allow";
-  // A title that is given saves a question to the model.
+  // A given title saves a request to the model.
   const argv = [
     binary,
     "run",
@@ -39,7 +41,7 @@ export const plan = ({ spec, session: known, binary, worker_id }: PlanContext): 
     else argv.push("--continue");
     if (fork) argv.push("--fork");
   }
-  // Requests that its configuration would have made to somebody.
+  // Allows the requests for which its configuration would ask.
   if (isAllowed) argv.push("--auto");
   argv.push(...spec.argv);
   const env = isAllowed ? QUIET : { ...QUIET, ...guard("deny") };

@@ -1,4 +1,4 @@
-/** The memory of the decoder of OpenCode between two lines: small, immutable, JSON. */
+/** The state of the OpenCode decoder between two lines: small, immutable, JSON. */
 import type { Usage } from "../../../protocol/records.ts";
 import { type HeadlessState, NOTHING_YET } from "../../decoding/headless.ts";
 import { NO_USAGE } from "../../decoding/usage.ts";
@@ -6,7 +6,7 @@ import { NO_USAGE } from "../../decoding/usage.ts";
 export interface OpencodeState extends HeadlessState {
   /** The usage of the steps of the open turn. */
   readonly spent: Usage;
-  /** A tool was denied: nobody is there to be asked, so the CLI stops after that step. */
+  /** A tool was denied. The CLI cannot ask anybody, so it stops after that step. */
   readonly denied: boolean;
 }
 

@@ -49,7 +49,7 @@ describe("a session is opened", () => {
     [
       "does not know it any more",
       an.initialized(),
-      "The session of the incarnation before",
+      "The session of the previous incarnation",
       { id: "holdfast:session", error: { code: -32_603, message: "Internal error" } },
     ],
   ])("anew, and says so, where an agent %s", (_, first, said, ...rest) => {
@@ -197,7 +197,7 @@ describe("a model is chosen", () => {
   });
 
   test("and an agent that offers none, or does not take it, ends with a sentence that says so", () => {
-    expect(asked({}).state.refused?.message).toContain("offers no choice of its model");
+    expect(asked({}).state.refused?.message).toContain("offers no choice of model");
     const { state } = asked({ configOptions: [option] });
     const error = { code: -32_602, message: "no such model" };
     expect(fold([{ id: "holdfast:model", error }], state).state.refused).toMatchObject({
@@ -336,7 +336,7 @@ describe("a turn", () => {
       output_tokens: 4,
       cost_usd: 0.2,
     });
-    expect(wordsOf(two.records).filter((words) => words.includes("session uses"))).toHaveLength(1);
+    expect(wordsOf(two.records).filter((words) => words.includes("usage of its session"))).toHaveLength(1);
   });
 
   test.each([

@@ -223,7 +223,7 @@ describe("a provider that refuses", () => {
 
   test("is not an error as long as the CLI tries again", () => {
     expect(ofKind(events, "Status")[1]).toMatchObject({
-      message: "The agent's CLI tries the provider again (1 of 2).",
+      message: "The agent's CLI retries its request to the provider (1 of 2).",
       data: { delay_ms: 560, http_status: 429 },
     });
   });

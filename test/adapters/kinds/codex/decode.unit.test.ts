@@ -39,7 +39,7 @@ describe("a turn with tools", () => {
     expect(ofKind(events, "Status").map(({ message }) => message)).toEqual([
       "A thread of codex started.",
       "The agent's CLI gave a warning.",
-      "The agent told its plan (1 of 2 steps done).",
+      "The agent reported its plan (1 of 2 steps done).",
     ]);
   });
 

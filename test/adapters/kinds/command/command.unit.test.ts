@@ -75,7 +75,7 @@ test("a prompt is given on stdin; interactive keeps it open; else stdin is empty
 
 test.each<[string, Partial<WorkerSpecInput>, RegExp]>([
   ["no program", { argv: [] }, /needs a program/],
-  ["an argument over the kernel's limit", { argv: ["x", "y".repeat(131_072)] }, /over 131071 bytes/],
+  ["an argument over the kernel's limit", { argv: ["x", "y".repeat(131_072)] }, /exceeds 131071 bytes/],
   ["a NUL in an argument", { argv: ["x", "a\0b"] }, /NUL/],
   ["a model", { model: "m" }, /no model/],
   ["a session", { session: "s" }, /no session/],

@@ -91,7 +91,7 @@ test("an answer that is tried again is another message, and its last try is the 
   const { events, outcome } = runOf([asked, delta("m1", "Par"), retry, delta("m2", "Partial."), result()]);
   expect(outcome.completion.final_text).toBe("Partial.");
   expect(ofKind(events, "Status")[0]).toMatchObject({
-    message: "The agent's CLI tries the provider again.",
+    message: "The agent's CLI retries its request to the provider.",
     data: { reason: "streaming_error" },
   });
 });

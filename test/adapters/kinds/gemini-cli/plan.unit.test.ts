@@ -60,7 +60,7 @@ test("each other directory that it may work in is a flag, absolute and once", ()
 test("a directory that the CLI would split at a comma is a mistake with a next step", () => {
   const ext = { "agent_api.exec.add_dirs.v1": { dirs: ["/a", "/b,c"] } };
   expect(geminiCli.validate(specOf({ ext }))).toEqual([
-    "Gemini CLI takes no directory with a comma in its path: link to /b,c by a path without one.",
+    "Gemini CLI cannot use a directory with a comma in its path: make a link to /b,c at a path without a comma.",
   ]);
 });
 

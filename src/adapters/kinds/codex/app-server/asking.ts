@@ -1,6 +1,6 @@
 /**
- * The requests of codex to its client. A request for permission becomes an approval, which the supervisor answers; all else is
- * refused, and codex goes on without it.
+ * Requests of codex to its client. A permission request becomes an approval, which the supervisor answers.
+ * Everything else is refused, and codex continues without it.
  */
 
 import { appended } from "../../../../base/bounded-list.ts";
@@ -25,22 +25,25 @@ import { type AppServerState, ASKS_MAX, type CodexPermissionRequest } from "./st
 const voice = voiceOf("codex");
 const dialogue = dialogueOf(voice);
 
-/** The request, in the words of people and rules. */
+/** The request, as people and rules see it. */
 interface PermissionQuestion {
   readonly tool: string;
   readonly title: string;
   readonly input: JsonObject;
-  /** For a request for more permissions: those that it asks for. */
+  /** The requested permissions, if codex asks for more permissions. */
   readonly permissions?: JsonObject;
 }
 
-/** Data that the answer needs. */
+/** The data for the answer. */
 interface PermissionReply {
   readonly id: RequestId;
   readonly permissions?: { readonly [key: string]: JsonValue };
 }
 
-/** The length of the permissions that are asked for, in UTF-16 units of JSON: they go into the answer. */
+/**
+ * The maximum length of requested permissions, in UTF-16 units of JSON, because they become a part of the
+ * answer.
+ */
 const PERMISSIONS_MAX_UNITS = 4_096;
 
 export const onRequest = (
@@ -68,7 +71,10 @@ export const onRequest = (
   return before;
 };
 
-/** A request that was too long to be read. `unanswerable` is what it means that nobody can answer one. */
+/**
+ * Handles a request that was too long to read. `unanswerable` is called for a permission request without an
+ * id.
+ */
 export const onLongRequest = (
   state: AppServerState,
   { id: given, method }: JsonObject,
@@ -110,7 +116,7 @@ const asks = (
   return { ...state, asks: appended(withRoom(state.asks), { id, item }, ASKS_MAX) };
 };
 
-/** One that is resolved is the first to be forgotten. */
+/** Makes room by dropping the oldest resolved request first. */
 const withRoom = (asks: readonly CodexPermissionRequest[]): readonly CodexPermissionRequest[] => {
   if (asks.length < ASKS_MAX) return asks;
   const oldest = asks.findIndex(({ resolved }) => resolved === true);
@@ -122,7 +128,7 @@ const denied = (state: AppServerState, line: string, out: DecodedItem[]): AppSer
   return state;
 };
 
-/** A command; or, where codex asks about its network, the host that it wants to reach. */
+/** A question about a command, or about a host if codex wants to use the network. */
 const commandQuestion = (params: JsonObject): PermissionQuestion => {
   const reason = asString(params.reason);
   const host = asString(asObject(params.networkApprovalContext)?.host);
@@ -138,7 +144,10 @@ const commandQuestion = (params: JsonObject): PermissionQuestion => {
 
 const why = (reason: string | undefined) => (reason === undefined ? {} : { reason });
 
-/** One file is its path, so that a rule may name it. Writing below a root for the rest of the session nobody has decided. */
+/**
+ * A question about a patch. The path of a single file is included, so that a rule may name it. Undefined for
+ * a grant to write below a root for the rest of the session, which nobody may give.
+ */
 const changeQuestion = (state: AppServerState, params: JsonObject): PermissionQuestion | undefined => {
   if ((params.grantRoot ?? null) !== null) return undefined;
   const reason = asString(params.reason);
@@ -170,7 +179,10 @@ const permissionsQuestion = (params: JsonObject): PermissionQuestion => {
   };
 };
 
-/** The line for an answer. A permission is given for this call, or, of permissions, for this turn. */
+/**
+ * The line that answers a request. The permission applies to this call; permissions that codex asked for
+ * apply to this turn.
+ */
 export const answerOf = (reply: JsonValue, { decision }: PermissionAnswer): string => {
   const { id, permissions } = reply as unknown as PermissionReply;
   const isAllowed = decision === "allow";
@@ -179,7 +191,10 @@ export const answerOf = (reply: JsonValue, { decision }: PermissionAnswer): stri
   return rpc.answer(id, { decision: isAllowed ? "accept" : "decline" });
 };
 
-/** `serverRequest/resolved`: it was answered by us, or its turn is being interrupted, and the end of the turn tells which. */
+/**
+ * `serverRequest/resolved`: either we have answered, or the turn is being interrupted. The end of the turn
+ * tells which.
+ */
 export const onResolved = (state: AppServerState, params: JsonObject | undefined): AppServerState => {
   const id = requestId(params?.requestId);
   return state.asks.some((ask) => ask.id === id && ask.resolved !== true)
@@ -187,7 +202,10 @@ export const onResolved = (state: AppServerState, params: JsonObject | undefined
     : state;
 };
 
-/** At the end of a turn: those that nobody has answered. If some are named that were, their answers stand. */
+/**
+ * The requests without an answer at the end of a turn. After an interruption all are included; for those that
+ * were answered, the answer stands.
+ */
 export const unanswered = (
   { asks }: AppServerState,
   isInterrupted: boolean,

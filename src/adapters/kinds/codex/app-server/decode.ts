@@ -1,7 +1,7 @@
 /**
- * `codex app-server` as it speaks on its stdout, 0.169.0: answers to our requests, requests of its own, and notifications, one
- * object a line. Every handler takes the state and gives the next one; what it says, and what is to be said to codex, goes
- * into `out`.
+ * Decodes the stdout of `codex app-server` (0.169.0): answers to our requests, requests of its own, and
+ * notifications, one object per line. Every handler takes the state and returns the next one, and pushes
+ * records and replies to `out`.
  */
 
 import { asList, asName, asObject, asString, type JsonObject } from "../../../../base/json.ts";
@@ -41,7 +41,7 @@ const onAnswer = (state: AppServerState, answer: JsonObject, out: DecodedItem[])
       return onThread(state, answer, out);
     case "turn":
       return onTurnAnswer(state, answered.message_id, answer, out);
-    // The end of the turn says it.
+    // The end of the turn reports the interruption.
     case "interrupt":
       return state;
   }
@@ -57,7 +57,7 @@ const onNotification = (
 ): AppServerState => {
   if (WARNINGS.has(method)) return onWarning(state, method, out);
   const thread = asString(params?.threadId);
-  // The work of an agent below it is its own affair; a thread of ours is not open yet when it is named first.
+  // Threads of sub-agents are ignored. When our own thread is named first, it is not open yet.
   if (IS_QUIET.test(method) || (thread !== undefined && thread !== state.thread)) return state;
   switch (method) {
     case "turn/started":
@@ -81,7 +81,7 @@ const onNotification = (
     case "error":
       return onError(state, params, out);
     case "turn/plan/updated":
-      out.push(voice.status("The agent told its plan.", { items: asList(params?.plan).length }));
+      out.push(voice.status("The agent reported its plan.", { items: asList(params?.plan).length }));
       return state;
   }
   const notice = NOTICES.get(method);
@@ -93,7 +93,10 @@ const onNotification = (
   return state;
 };
 
-/** Warnings are no errors (agent-clis.md §11). Their words stay in the spool, so each kind of them is told once. */
+/**
+ * Warnings are not errors (agent-clis.md §11). Their text stays in the spool, so each type is recorded only
+ * once.
+ */
 const WARNINGS: ReadonlySet<string> = new Set([
   "warning",
   "configWarning",
@@ -117,7 +120,10 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ["modelProvider/authRecoveryCompleted", "The agent's CLI has renewed its credentials."],
 ]);
 
-/** Methods that say nothing that is not said elsewhere, or nothing about the run: statuses, sums, pieces of outputs, other clients' affairs. */
+/**
+ * Methods without information about the run, or with information that other methods give too: statuses, sums,
+ * pieces of outputs, and matters of other clients.
+ */
 const IS_QUIET =
   /^(?:thread\/(?:started|status|settings|name|goal|queue|project|section|attachment|prediction|readState|archived|unarchived|environment)(?:\/|$)|turn\/(?:diff|moderationMetadata)|item\/(?:commandExecution|fileChange|mcpToolCall|plan|autoApprovalReview)\/|item\/reasoning\/textDelta|rawResponse|account\/|remoteControl\/|hook\/|skills\/|app\/|project\/|fs\/|process\/|command\/exec|model\/(?:verification|safetyBuffering))/;
 

@@ -1,6 +1,6 @@
 /**
- * The meaning of an error of codex: its own word or the provider's HTTP status first (CodexErrorInfo), then the words of the
- * message, which are classified and dropped.
+ * Classifies an error of codex: by its own error name or the provider's HTTP status (CodexErrorInfo), else by
+ * the text of the message, which is then dropped.
  */
 
 import { asNumber, asObject, asString, type JsonObject } from "../../../../base/json.ts";
@@ -32,11 +32,11 @@ export const turnError = (error: JsonObject | undefined): WorkerError => {
   const said = classifyText(asString(error?.message) ?? "");
   const meant =
     classifyStatus(httpStatusOf(info) ?? 0) ?? (typeof info === "string" ? NAMES.get(info) : undefined);
-  // The words may tell when a limit ends.
+  // The text may say when a limit resets.
   return (said !== undefined && said.code === meant?.code ? said : (meant ?? said)) ?? OTHER;
 };
 
-/** `{ httpConnectionFailed: { httpStatusCode: 401 } }`, and others like it. */
+/** Reads `{ httpConnectionFailed: { httpStatusCode: 401 } }` and similar values. */
 const httpStatusOf = (info: unknown): number | undefined =>
   asNumber(asObject(Object.values(asObject(info) ?? {})[0])?.httpStatusCode);
 

@@ -1,4 +1,4 @@
-/** How codex is spoken with: `codex app-server`, over its stdin and stdout. */
+/** The dialogue with codex: `codex app-server`, over its stdin and stdout. */
 export { decode } from "./decode.ts";
 export { messages } from "./messages.ts";
 export { finish } from "./outcome.ts";

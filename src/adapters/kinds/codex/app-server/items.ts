@@ -1,6 +1,6 @@
 /**
- * The items of a turn: answers, reasoning and tools. Text is told as its deltas come, or whole where none came; what a tool
- * was given and gave stays in the spool.
+ * The items of a turn: answers, reasoning and tools. Text is recorded as its deltas arrive, or whole if there
+ * were none. The inputs and outputs of tools stay in the spool.
  */
 
 import { appended } from "../../../../base/bounded-list.ts";
@@ -27,7 +27,7 @@ import {
 
 const voice = voiceOf("codex");
 
-/** Types of tools, and the names that `codex exec` has for them. */
+/** Types of tools, and their names in `codex exec`. */
 const TOOLS: ReadonlyMap<unknown, string> = new Map([
   ["commandExecution", "command_execution"],
   ["fileChange", "file_change"],
@@ -40,9 +40,9 @@ const TOOLS: ReadonlyMap<unknown, string> = new Map([
   ["sleep", "sleep"],
 ]);
 
-/** Items that say something to a reader and nothing to the outcome. */
+/** Items that inform a reader and do not affect the outcome. */
 const NOTICES: ReadonlyMap<unknown, string> = new Map([
-  ["plan", "The agent told its plan."],
+  ["plan", "The agent reported its plan."],
   ["contextCompaction", "The agent compacted the conversation."],
   ["enteredReviewMode", "The agent began a review."],
   ["exitedReviewMode", "The agent ended its review."],
@@ -75,12 +75,12 @@ const toldItem = (
 ): AppServerState => {
   const kind = TOOLS.get(item?.type);
   if (item !== undefined && kind !== undefined) {
-    // With a tool the turn goes on: an answer may be its last word.
+    // A turn continues after a tool, but an answer may be its end.
     if (state.turn_usage.input_tokens > 0) out.push({ type: "turn_usage", usage: state.turn_usage });
     return onTool(state, phase, kind, item, out);
   }
   switch (item?.type) {
-    // The message, back again.
+    // An echo of the message.
     case "userMessage":
       return state;
     case "agentMessage":
@@ -93,7 +93,7 @@ const toldItem = (
   return state;
 };
 
-/** Lines of which only the beginning was read: one fact matters, namely that a tool has begun or ended. */
+/** Items of which only the beginning was read. Only the start or end of a tool matters. */
 export const onLongItem = (
   before: AppServerState,
   phase: ItemPhase,
@@ -123,13 +123,16 @@ const onText = (state: AppServerState, item: JsonObject, out: DecodedItem[]): Ap
   };
 };
 
-/** The summary; where there is none, what the model itself thought. */
+/** The summary of the reasoning, else the reasoning itself. */
 const thoughtOf = ({ summary, content }: JsonObject): string => {
   const texts = [summary, content].map((list) => asList(list).filter((part) => typeof part === "string"));
   return (texts.find((list) => list.length > 0) ?? []).join(BETWEEN_PARTS);
 };
 
-/** `item/agentMessage/delta`, and of reasoning the summary: its raw text says the same at more length. */
+/**
+ * Handles `item/agentMessage/delta`, and the deltas of reasoning summaries. The raw reasoning is a longer
+ * form of the summary.
+ */
 export const onDelta = (
   state: AppServerState,
   channel: "assistant" | "reasoning",
@@ -138,7 +141,7 @@ export const onDelta = (
 ): AppServerState => {
   const text = asString(params?.delta) ?? "";
   const id = asName(params?.itemId);
-  // Without an id nobody could tell that it was told.
+  // Without an id, the whole text could not be recognised as a repetition.
   if (text === "" || id === null) return state;
   out.push(voice.text(channel, text, { message_id: id }));
   return state.in_pieces.includes(id)
@@ -146,7 +149,7 @@ export const onDelta = (
     : { ...state, in_pieces: appended(state.in_pieces, id, IN_PIECES_MAX) };
 };
 
-/** A summary's next part: parts stand apart, in pieces as in the whole. */
+/** Separates the parts of a summary, in pieces as in the whole text. */
 export const onThoughtPart = (
   state: AppServerState,
   params: JsonObject | undefined,
@@ -205,7 +208,7 @@ const resultBytes = (item: JsonObject): number =>
     0,
   );
 
-/** The paths of a change, and the new place of a file that it moves. */
+/** The paths of a change, including the new path of a moved file; null if they are not kept. */
 const pathsOf = ({ changes }: JsonObject): readonly string[] | null => {
   if (!Array.isArray(changes)) return null;
   const paths = changes.map(asObject).flatMap((change) => {
@@ -216,7 +219,10 @@ const pathsOf = ({ changes }: JsonObject): readonly string[] | null => {
   return paths.every(isText) && bytesOf(JSON.stringify(paths)) <= PATHS_MAX_BYTES ? paths : null;
 };
 
-/** The turn is over: what has no result by now gets none any more. An interrupted command is not told of. */
+/**
+ * The turn is over: items without a result will not get one, because codex does not report the end of an
+ * interrupted command.
+ */
 export const endItems = (state: AppServerState, out: DecodedItem[]): AppServerState => {
   if (state.items.length === 0) return state;
   for (const item of state.items)

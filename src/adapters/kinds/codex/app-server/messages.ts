@@ -1,4 +1,4 @@
-/** A message to codex is one `turn/start`, and the next one is not sent before its turn is over. */
+/** A message to codex is one `turn/start`. The next one is sent only after that turn. */
 import type { MessageProtocol } from "../../../adapter.ts";
 import { withoutLineEnd } from "../../../decoding/dialogue.ts";
 import type { CodexState } from "../state.ts";
@@ -9,7 +9,7 @@ import type { AppServerState } from "./state.ts";
 const ofAppServer = (state: CodexState): AppServerState | undefined =>
   state.mode === "app_server" ? state : undefined;
 
-/** It exits at the end of its input, in the middle of a turn too (tried on 0.169.0). */
+/** codex exits at the end of its input, even in the middle of a turn (tested with 0.169.0). */
 export const messages = {
   acknowledges: true,
   one_at_a_time: true,
@@ -20,7 +20,7 @@ export const messages = {
       : rpc.startTurn(message_id, thread, withoutLineEnd(text));
   },
   answer: answerOf,
-  /** A request in the turn needs no answer then: codex gives it up itself (tried on 0.169.0). */
+  /** Open requests of the turn need no answer, because codex drops them itself (tested with 0.169.0). */
   interrupt: (state: CodexState) => {
     const { thread = null, turn = null } = ofAppServer(state) ?? {};
     return thread === null || turn === null ? undefined : rpc.interruptTurn(thread, turn);

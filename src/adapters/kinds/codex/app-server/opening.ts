@@ -1,7 +1,8 @@
 /**
- * How a thread is opened: `initialize`, then `thread/start`, `thread/resume` or `thread/fork`, before it `thread/list` where the
- * newest one is meant. Each step is a reply to the answer to the one before. A failure here is this incarnation's end:
- * its input is closed. A thread of an earlier incarnation that is gone is the supervisor's matter.
+ * Opens a thread: `initialize`, then `thread/start`, `thread/resume` or `thread/fork`, with `thread/list`
+ * before it if the newest thread is requested. Each step is the reply to the answer of the step before. A
+ * failure here ends this incarnation: its input is closed. If a thread of an earlier incarnation is gone, the
+ * supervisor decides what to do.
  */
 
 import { asList, asObject, asString, type JsonObject } from "../../../../base/json.ts";
@@ -67,12 +68,12 @@ export const onThread = (state: AppServerState, answer: JsonObject, out: Decoded
       ? "A thread of codex started."
       : fork
         ? "codex began a branch of the thread."
-        : "codex goes on in its thread.";
+        : "codex continues its thread.";
   out.push(sessionStarted(id), voice.session(message, id));
   return { ...state, thread: id, handshake: null };
 };
 
 const NO_THREAD_ID: WorkerError = {
   code: "AGENT_FAILED",
-  message: "codex opened a thread without an id by which it can be spoken of.",
+  message: "codex opened a thread without a usable id.",
 };

@@ -1,4 +1,7 @@
-/** How a run of `codex app-server` ended: the last turn, if no later one is open; then the exit (agent-clis.md §11). */
+/**
+ * The outcome of a `codex app-server` run: the last turn if no later one is open, else the exit
+ * (agent-clis.md §11).
+ */
 import type { ExitFacts } from "../../../adapter.ts";
 import { voiceOf } from "../../../decoding/events.ts";
 import { byTurnEnd, type FinishVerdict } from "../../../decoding/verdict.ts";
@@ -9,7 +12,7 @@ const voice = voiceOf("codex");
 
 export const finish = (state: AppServerState, exit: ExitFacts): FinishVerdict => {
   const { refused, failed, reported, interactive, turns_ended, turns_started, skipped } = state;
-  // A conversation that was ended between two turns needs none at all.
+  // A conversation that was ended between two turns needs no further turn.
   const wasEnded = interactive && exit.input_ended === true && exit.status.code === 0;
   const settled = refused !== null || ((turns_ended > 0 || wasEnded) && turns_ended >= turns_started);
   const error = refused ?? failed;

@@ -1,5 +1,6 @@
 /**
- * How codex is spoken with: `codex app-server` with its stdin open, and the first request of the protocol in it. The rights of a thread go with its thread; all other settings by `-c`.
+ * Plans the launch of `codex app-server`, with an open stdin that begins with the first request of the
+ * protocol. A thread's rights are set when it is opened; all other settings use `-c`.
  */
 
 import { agentOptions, EXTERNAL_SANDBOX_WARNING } from "../../../../protocol/extensions.ts";
@@ -14,7 +15,7 @@ export const plan = ({ spec, binary }: PlanContext): LaunchPlan => {
   const { addDirs, externalSandbox } = agentOptions(spec);
   const settings = [
     ...QUIET,
-    // A JSON list of strings is one of TOML.
+    // A JSON list of strings is also a TOML list.
     ...(addDirs.length === 0 ? [] : [`sandbox_workspace_write.writable_roots=${JSON.stringify(addDirs)}`]),
   ];
   return {
@@ -32,14 +33,15 @@ export const initial = ({ spec, session: former }: Opening): AppServerState => {
     model: modelInArguments(spec) ?? model ?? null,
     ...policiesOf(spec),
     from: former === undefined ? (session ?? null) : { by: "id", id: former },
-    // A later incarnation goes on in the branch.
+    // A later incarnation continues the branch.
     fork: fork && former === undefined,
   });
 };
 
 /**
- * Whoever asks, asks about every command that is not known to only read ("untrusted"): "on-request" lets the model say what
- * is asked about. A command that is allowed runs in a sandbox that may write in the working directory.
+ * A worker that asks uses "untrusted", so that codex asks about every command that is not known to be
+ * read-only; with "on-request" the model would decide what to ask. An allowed command runs in a sandbox that
+ * may write to the working directory.
  */
 const policiesOf = (spec: WorkerSpec): Pick<ThreadWanted, "policy" | "sandbox"> => {
   const { ext, permission } = spec;

@@ -1,7 +1,7 @@
 /**
- * The lines that we write to `codex app-server`: JSON-RPC without its `jsonrpc` member, one object a line. Our request ids are
- * words, so that an answer tells by itself what it answers, also to a daemon that did not ask. Read against 0.169.0
- * (`codex app-server generate-ts`).
+ * The lines that we write to `codex app-server`: JSON-RPC without its `jsonrpc` member, one object per line.
+ * Our request ids are words, so that an answer identifies its request even for a daemon that did not send it.
+ * Checked with 0.169.0 (`codex app-server generate-ts`).
  */
 import { isUlid } from "../../../../protocol/forms.ts";
 import type { JsonValue } from "../../../../protocol/records.ts";
@@ -25,10 +25,10 @@ export const initialize = (): string =>
 
 export const initialized = (): string => line({ method: "initialized" });
 
-/** Threads that a subordinate agent of codex began are its own affair. */
+/** The sources of threads that people began. Threads that a sub-agent began do not count. */
 const OF_PEOPLE = ["cli", "vscode", "exec", "appServer"];
 
-/** The newest thread of the directory. */
+/** Requests the newest thread of the directory. */
 export const newestThread = (cwd: string): string =>
   line({
     id: LIST,
@@ -38,7 +38,10 @@ export const newestThread = (cwd: string): string =>
 
 const METHODS = { new: "thread/start", resume: "thread/resume", fork: "thread/fork" } as const;
 
-/** Opens a thread: a new one, one that is known, or a branch of one. Text that it has said before is not sent again. */
+/**
+ * Opens a thread: a new one, a known one, or a branch of a known one. codex then does not send its earlier
+ * text again.
+ */
 export const openThread = (
   { cwd, model, policy, sandbox }: ThreadWanted,
   how: keyof typeof METHODS,
@@ -63,7 +66,7 @@ export const startTurn = (message_id: string, threadId: string, text: string): s
     params: { threadId, clientUserMessageId: message_id, input: [{ type: "text", text }] },
   });
 
-/** The turn is in its id so that the lines of two turns differ: each is said once. */
+/** The turn is in the id so that the lines of two turns differ, because each line is sent only once. */
 export const interruptTurn = (threadId: string, turnId: string): string =>
   line({ id: `${INTERRUPT}${turnId}`, method: "turn/interrupt", params: { threadId, turnId } });
 
@@ -73,7 +76,7 @@ export const answer = (id: RequestId, result: { readonly [key: string]: JsonValu
 export const refuse = (id: RequestId, code: number, message: string): string =>
   line({ id, error: { code, message } });
 
-/** The request that an answer of codex answers, by its id; undefined where we asked nothing by that id. */
+/** The request that an answer belongs to, by its id; undefined if no request of ours has that id. */
 export type CodexRequest =
   | { readonly what: "initialize" | "list" | "thread" | "interrupt" }
   | { readonly what: "turn"; readonly message_id: string };

@@ -1,11 +1,11 @@
 /**
- * The command of a shell as codex tells it: one line of words, quoted for a shell, of a shell that is given a script. Whoever
- * is asked, and the rules of the worker's spec, are to see the script.
+ * Extracts a script from the command line as codex reports it: a shell, with the script as a quoted argument.
+ * People and rules that decide about the command must see the script.
  */
 
 /**
- * `/bin/bash -lc 'git status'` is `git status`; every other command is itself, also that of a program which is only called so: a
- * directory of the work may hold a `bash` of anybody's.
+ * `/bin/bash -lc 'git status'` becomes `git status`. Every other command stays as it is, even a relative
+ * `bash`, because the working directory may contain any program with that name.
  */
 export const scriptOf = (command: string): string => {
   const [, quoted] = SHELL.exec(command) ?? [];
@@ -14,7 +14,10 @@ export const scriptOf = (command: string): string => {
 
 const SHELL = /^(?:(?:\/usr|\/usr\/local|\/opt\/homebrew)?\/bin\/)?(?:ba|z|da|k)?sh -l?c ([\s\S]+)$/;
 
-/** A single word as POSIX shells read it (2.2 Quoting); undefined where it is more than one, or not closed. */
+/**
+ * A single word as POSIX shells read it (2.2 Quoting); undefined if it is more than one word, or a quote is
+ * not closed.
+ */
 const unquoted = (word: string): string | undefined => {
   let text = "";
   let at = 0;

@@ -1,43 +1,49 @@
-/** The memory of the decoder of `codex app-server` between two lines: small, immutable, JSON. Every list has a bound. */
+/**
+ * The state of the `codex app-server` decoder between two lines: small, immutable, JSON. Every list is
+ * bounded.
+ */
 import type { Usage, WorkerError } from "../../../../protocol/records.ts";
 import type { RequestId } from "../../../decoding/dialogue.ts";
 import { NO_USAGE } from "../../../decoding/usage.ts";
 
-/** The thread that the spec asks for. */
+/** The thread that the spec requests. */
 export interface ThreadWanted {
   readonly cwd: string;
   readonly model: string | null;
-  /** AskForApproval and SandboxMode of codex. */
+  /** Values of codex's AskForApproval and SandboxMode. */
   readonly policy: string;
   readonly sandbox: string;
-  /** Null for a new one; `last` is the newest of the directory. */
+  /** Null for a new thread; `last` is the newest of the directory. */
   readonly from: { readonly by: "id"; readonly id: string } | { readonly by: "last" } | null;
-  /** A branch of it, and not the thread itself. */
+  /** Begin a branch of the thread instead of continuing it. */
   readonly fork: boolean;
 }
 
-/** An item that was started and has not ended. */
+/** An item that has started and not ended. */
 export interface OpenItem {
   readonly id: string;
-  /** As `codex exec` names it: `command_execution`, … */
+  /** The name in `codex exec`: `command_execution`, … */
   readonly kind: string;
   readonly name: string | null;
-  /** For a change of files: their paths, for whoever is asked about it. Null where they are more, or longer, than is kept. */
+  /** The paths of a file change, for the approval. Null if they exceed the bound. */
   readonly paths: readonly string[] | null;
 }
 
-/** A request for permission of the turn that is open. */
+/** A permission request of the open turn. */
 export interface CodexPermissionRequest {
   readonly id: RequestId;
   readonly item: string | null;
-  /** codex waits for no answer to it any more: it has one, or its turn is being interrupted. The end of the turn tells which. */
+  /**
+   * codex no longer waits for an answer: it has one, or the turn is being interrupted. The end of the turn
+   * tells which.
+   */
   readonly resolved?: true;
 }
 
 export interface AppServerState {
   readonly mode: "app_server";
   readonly interactive: boolean;
-  /** Null once the thread is open, or could not be opened: then `refused` says why. */
+  /** Null once the thread is open or could not be opened; then `refused` has the error. */
   readonly handshake: {
     readonly step: "initialize" | "list" | "thread";
     readonly wanted: ThreadWanted;
@@ -46,43 +52,46 @@ export interface AppServerState {
   readonly thread: string | null;
   /** The message whose turn is open. */
   readonly given: { readonly message_id: string; readonly acknowledged: boolean } | null;
-  /** The last one whose turn is over. */
+  /** The last message whose turn is over. */
   readonly answered: string | null;
-  /** codex's id of the turn that is open. */
+  /** codex's id of the open turn. */
   readonly turn: string | null;
   readonly turns_started: number;
   readonly turns_ended: number;
   readonly items: readonly OpenItem[];
-  /** Ids of the turn's items that are complete: what is said of one again is nothing new. A state of an older version has none. */
+  /** Ids of the turn's completed items, to ignore repetitions. Absent in a state of an older version. */
   readonly done?: readonly string[];
   readonly asks: readonly CodexPermissionRequest[];
-  /** Items whose text was told in pieces: it is not told again when they are complete. */
+  /** Items whose text was recorded in pieces, so that it is not recorded again when they are complete. */
   readonly in_pieces: readonly string[];
   /** The last whole answer of the turn. */
   readonly text: string | null;
-  /** The error that was told since the last turn's end: the end repeats it. */
+  /** The error reported since the end of the last turn, because the next end repeats it. */
   readonly reported: WorkerError | null;
-  /** How the last turn that ended did so; null before the first and after a good one. */
+  /** The error of the last ended turn; null before the first end and after a success. */
   readonly failed: WorkerError | null;
   readonly usage: Usage;
-  /** The usage of the open turn so far, and of the whole thread as it was told last. */
+  /** The usage of the open turn so far, and the last reported usage of the whole thread. */
   readonly turn_usage: Usage;
   readonly thread_usage: Usage | null;
-  /** Warnings that were told: codex repeats them with every turn. */
+  /** Types of warnings that are recorded: codex repeats them with every turn. */
   readonly warned: readonly string[];
-  /** A line over the limit was skipped: perhaps the end of a turn. */
+  /** A line over the limit was skipped, perhaps the end of a turn. */
   readonly skipped: boolean;
 }
 
-/** Items at one time. An older one's end is told with its call once more. */
+/** Open items that are remembered. The end of an older one is recorded together with its call again. */
 export const ITEMS_MAX = 12;
-/** Complete items whose repetition is known. */
+/** Completed items that are remembered, to recognise a repetition. */
 export const DONE_MAX = 24;
-/** Requests for permission at one time. An older one is answered all the same; it is only not withdrawn by us. */
+/**
+ * Open permission requests that are remembered. An older one can still be answered, but we do not withdraw
+ * it.
+ */
 export const ASKS_MAX = 8;
-/** Texts at one time. */
+/** Texts in pieces at one time. */
 export const IN_PIECES_MAX = 8;
-/** Size of the paths of one change, in bytes of JSON. */
+/** The maximum size of one change's paths, in bytes of JSON. */
 export const PATHS_MAX_BYTES = 512;
 
 export const begin = (interactive: boolean, wanted: ThreadWanted): AppServerState => ({

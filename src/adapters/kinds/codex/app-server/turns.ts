@@ -1,4 +1,7 @@
-/** A turn: from codex's answer to `turn/start` to its `turn/completed`. The cost of its requests to the provider is counted here. */
+/**
+ * A turn: from codex's answer to `turn/start` to its `turn/completed`. The usage of its requests to the
+ * provider is summed here.
+ */
 
 import { asCount, asName, asObject, type JsonObject } from "../../../../base/json.ts";
 import type { Usage, WorkerError } from "../../../../protocol/records.ts";
@@ -37,13 +40,13 @@ export const onTurnAnswer = (
   const given = { message_id, acknowledged: false };
   const result = asObject(answer.result);
   const turn = asName(asObject(result?.turn)?.id);
-  // Its `turn/started` may have come first.
+  // `turn/started` may have come before the answer.
   const open = state.turn !== null && state.turn === turn ? state : begun(state, turn, out);
   if (result !== undefined) return { ...open, given };
   return turnEnded({ ...open, given }, rpcError(asObject(answer.error)), out);
 };
 
-/** codex may begin one by itself, too: to compact a thread, or because a background task has ended. */
+/** codex may also begin a turn itself: to compact a thread, or because a background task has ended. */
 export const onTurnStarted = (
   state: AppServerState,
   turn: JsonObject | undefined,
@@ -85,7 +88,7 @@ const turnEnded = (before: AppServerState, error: WorkerError | null, out: Decod
   out.push(...withdrawn(unanswered(state, error === CANCELLED)));
   if (error !== null && state.reported?.code !== error.code) out.push(voice.error(error));
   out.push(turnCompleted(state.turns_started, state.turn_usage, null, error));
-  // A prompt is all that it was started for.
+  // The agent was started only for this prompt.
   if (!state.interactive) out.push({ type: "reply", closes: true });
   return {
     ...state,
@@ -103,13 +106,13 @@ const turnEnded = (before: AppServerState, error: WorkerError | null, out: Decod
   };
 };
 
-/** It asked for something that nobody can answer: the turn that is open ends with it, and so does its input. */
+/** The agent made a request that cannot be answered, so the open turn ends, and its input is closed. */
 export const unanswerable = (before: AppServerState, out: DecodedItem[]): AppServerState => {
   const state = dialogue.refused(before, UNANSWERABLE, out);
   return isOpen(state) ? turnEnded({ ...state, reported: UNANSWERABLE }, UNANSWERABLE, out) : state;
 };
 
-/** An `error` before the end of its turn. One that codex tries again after is none. */
+/** An `error` before the end of its turn. If codex will retry, it does not count as an error. */
 export const onError = (
   state: AppServerState,
   params: JsonObject | undefined,
@@ -130,14 +133,16 @@ export const onError = (
 };
 
 /**
- * `thread/tokenUsage/updated`: the sum of the whole thread, with what was used before us, and of the last request. Only the last request of the first one can be ours; after it, the growth of the sum counts.
+ * `thread/tokenUsage/updated` has the sum of the whole thread, including use before this run, and the usage
+ * of the last request. The first update counts only its last request, because the rest may be older. Later
+ * updates count the growth of the sum.
  */
 export const onUsage = (state: AppServerState, params: JsonObject | undefined): AppServerState => {
   const told = asObject(params?.tokenUsage);
   const total = asObject(told?.total);
   if (total === undefined) return state;
   const thread_usage = threadUsage(total);
-  // A thread that was opened again may say what it has used before.
+  // A reopened thread may report its earlier usage.
   if (state.turn === null || asName(params?.turnId) !== state.turn) return { ...state, thread_usage };
   const grown =
     state.thread_usage === null
@@ -146,7 +151,7 @@ export const onUsage = (state: AppServerState, params: JsonObject | undefined): 
   return { ...state, thread_usage, turn_usage: addUsage(state.turn_usage, grown) };
 };
 
-/** The usage of one sum of codex app-server, which names them otherwise. */
+/** A usage sum of codex app-server, which uses other names. */
 const threadUsage = (sum: JsonObject): Usage => ({
   input_tokens: asCount(sum.inputTokens),
   output_tokens: asCount(sum.outputTokens),

@@ -214,7 +214,7 @@ describe("a turn", () => {
       given(),
     );
     expect(wordsOf(records)).toEqual([
-      "Status: The agent's CLI tries the provider again (1 of 5).",
+      "Status: The agent's CLI retries its request to the provider (1 of 5).",
       "Error: The provider refused the credentials (HTTP 401).",
     ]);
     expect(codex.finish(state, exit()).outcome.error?.code).toBe("TOKEN_INVALID");
