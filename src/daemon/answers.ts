@@ -1,4 +1,7 @@
-/** Parts that the answers of a connection share: their time, and the error of a request that its client has given up. */
+/**
+ * Parts that all answers of a connection share: their times, and the error of a request that its client has
+ * cancelled.
+ */
 import type { EnvelopeTime } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The artifacts of a state directory, for the daemon and for `agent cas` alike: plain files, which both use beside each
- * other (decision 0026). Loaded by the command when it is asked for.
+ * The artifacts of a state directory, for the daemon and for `agent cas`: plain files that both use at the
+ * same time (decision 0026). The command loads this file only when it needs it.
  */
 import { join } from "node:path";
 import { diskFreeBytes } from "../adapters/process/machine.ts";
@@ -31,17 +31,19 @@ export const artifactsIn = (
     ...how,
   });
 
-/** For results, which can be asked for once more: they fill only a part. */
+/**
+ * The bounds of artifacts with replies: these can be requested again, so they fill only a part of the store.
+ */
 export const REPLIES: ArtifactBounds = { objects: CAS_REPLIES_OBJECTS_MAX, bytes: CAS_REPLIES_MAX_BYTES };
 
-/** For what the daemon answers: its loop does not wait while the log is read. */
+/** The store for the daemon's replies. The daemon's loop does not block while the log is read. */
 export const artifactsOfReplies = (
   stateDir: string,
   env: Environment,
   { referenced }: Pick<ReturnType<typeof referencedAside>, "referenced">,
 ): Artifacts => artifactsIn(stateDir, env, { bounds: REPLIES, referenced });
 
-/** The same for who puts something where no daemon may ever have been. */
+/** The store for a command that puts an artifact, perhaps before any daemon has run. */
 export const artifactsToPut = (stateDir: string, env: Environment, bounds?: ArtifactBounds): Artifacts => {
   ensurePrivateDirectory(stateDir);
   return artifactsIn(stateDir, env, {
@@ -50,7 +52,7 @@ export const artifactsToPut = (stateDir: string, env: Environment, bounds?: Arti
   });
 };
 
-/** Without the daemon: what its records name is read from the log beside it. */
+/** Collects garbage without a daemon: the digests that records name are read from the log's file. */
 export const collectIn = (
   stateDir: string,
   how: { readonly older_than_ms: number; readonly dry_run: boolean },

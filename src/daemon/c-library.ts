@@ -1,6 +1,6 @@
 /**
- * Functions of the C library that Node has no call for, by way of `koffi`. It may be missing, as a function may be: then this throws. It is
- * loaded at the first question.
+ * Calls functions of the C library that Node does not offer, by `koffi`. Throws if koffi or the function is
+ * missing. koffi is loaded at the first call.
  */
 import { createRequire } from "node:module";
 
@@ -14,9 +14,9 @@ interface Koffi {
 
 let library: CLibrary | undefined;
 
-/** `signature`: as C declares it. */
+/** `signature`: the declaration in C. */
 export const cFunction = (signature: string): ((...args: unknown[]) => number) => {
-  // null is this program with all that it is linked to: the C library, whatever it is called here.
+  // null is this program with its linked libraries, which include the C library under any name.
   library ??= (createRequire(import.meta.url)("koffi") as Koffi).load(null);
   return library.func(signature);
 };

@@ -1,4 +1,4 @@
-/** Imported before everything else by the daemon's program, for its effect. */
+/** Imported first by the daemon's program, for its side effect. */
 import { closeInherited } from "./inherited.ts";
 
 closeInherited();

@@ -1,4 +1,7 @@
-/** Reads the configuration of a daemon. An unreadable one is reported and counts as none: everything it allows is off, and agents keep running. */
+/**
+ * Reads the configuration of a daemon. An unreadable one is reported and counts as empty: everything that it
+ * may allow is off, and agents keep running.
+ */
 import { statSync } from "node:fs";
 import { parseDocument } from "yaml";
 import type * as z from "zod";
@@ -12,7 +15,7 @@ import { configurationPath } from "./paths.ts";
 
 export interface ConfigurationReading {
   readonly configuration: Configuration;
-  /** One sentence a mistake. */
+  /** One sentence for each mistake. */
   readonly problems: readonly string[];
 }
 
@@ -34,7 +37,7 @@ const problemOf = (issue: z.core.$ZodIssue): string => {
   return `${path.length > 0 ? `${path.join(".")}: ` : ""}${message}${meant}`;
 };
 
-/** An alias that refers to more and more is refused by the parser, with an error. */
+/** The parser refuses aliases that expand without end, with an error. */
 const plainOf = (document: ReturnType<typeof parseDocument>): unknown => {
   try {
     return document.toJS();
@@ -48,7 +51,7 @@ const bad = (problems: readonly string[]): ConfigurationReading => ({
   problems,
 });
 
-/** Undefined where there is none. */
+/** Undefined if there is no configuration. */
 export const readConfiguration = (stateDir: string): ConfigurationReading | undefined => {
   try {
     const bytes = readNamed(configurationPath(stateDir), CONFIGURATION_MAX_BYTES);
@@ -61,7 +64,7 @@ export const readConfiguration = (stateDir: string): ConfigurationReading | unde
   }
 };
 
-/** When it was written; undefined where there is none, or none that can be looked at. */
+/** When the file was written; undefined if there is none or it cannot be read. */
 const writtenAt = (stateDir: string): number | undefined => {
   try {
     return statSync(configurationPath(stateDir)).mtimeMs;
@@ -70,7 +73,7 @@ const writtenAt = (stateDir: string): number | undefined => {
   }
 };
 
-/** The kinds of a daemon, with those of its users; what is left out is in `refused`. */
+/** The kinds of a daemon, including those of users; `refused` has what is left out. */
 export const configuredRegistry = async (stateDir: string): Promise<Registry> => {
   const written = writtenAt(stateDir);
   const registry = await asConfigured(stateDir);
@@ -98,9 +101,13 @@ const asConfigured = async (stateDir: string): Promise<Registry> => {
   });
 };
 
-const NOTHING_COUNTS = "nothing of it counts: there are our kinds alone, and what must be allowed is off";
+const NOTHING_COUNTS =
+  "it is ignored: only the built-in kinds exist, and everything that it may allow is off";
 
-/** A kind is named as a spawn names it: `claude` is `claude_code`. From two names of one kind the first counts. */
+/**
+ * A kind may have any of its names: `claude` is `claude_code`. If one kind is named twice, the first entry
+ * counts.
+ */
 const byKind = <V>(
   what: string,
   written: Readonly<Record<string, V>>,

@@ -1,4 +1,7 @@
-/** A client's way to its daemon. Loaded by the light client: no effect, no SQLite here or in what it imports. */
+/**
+ * Connects a client to its daemon. The light client loads this file, so neither it nor its imports may load
+ * effect or SQLite.
+ */
 import { createConnection, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { statAt } from "../base/files/regular-file.ts";
@@ -23,12 +26,14 @@ import { refuseForeignDirectory } from "./private-directory.ts";
 
 export interface ConnectOptions {
   readonly stateDir: string;
-  /** The daemon program to start where none answers; without it the answer is SUPERVISOR_DOWN. */
+  /** The daemon program to start if no daemon answers. Without it the error is SUPERVISOR_DOWN. */
   readonly bundle?: string;
   readonly env: Environment;
 }
 
-/** A connection to the daemon of a state directory. Fails with SUPERVISOR_DOWN, LOCK_HELD or PERMISSION_DENIED. */
+/**
+ * Connects to the daemon of a state directory. Fails with SUPERVISOR_DOWN, LOCK_HELD or PERMISSION_DENIED.
+ */
 export const connectDaemon = async (options: ConnectOptions): Promise<Socket> => {
   const { stateDir, bundle, env } = options;
   const path = socketPath(stateDir, process.getuid?.() ?? 0);
@@ -39,12 +44,13 @@ export const connectDaemon = async (options: ConnectOptions): Promise<Socket> =>
   if (holder !== undefined && isEmbedding(holder) && isHolderAlive(holder))
     throw embedded(stateDir, holder, bundle !== undefined);
   if (bundle === undefined) throw silentHolder(stateDir) ?? (await noDaemon(stateDir));
-  // Loaded here: `node:child_process` costs every client a tenth of its start, and few start a daemon.
+  // Loaded only now, because `node:child_process` takes a tenth of a client's start and few clients start a
+  // daemon.
   const { startDaemon } = await import("./start.ts");
   return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });
 };
 
-/** No client reaches it, and no daemon can be started beside it. */
+/** The error for an embedding program: no client reaches it, and no daemon can start beside it. */
 const embedded = (stateDir: string, holder: DaemonFile, isStart: boolean): HoldfastError =>
   new HoldfastError(
     isStart ? "LOCK_HELD" : "SUPERVISOR_DOWN",
@@ -52,7 +58,7 @@ const embedded = (stateDir: string, holder: DaemonFile, isStart: boolean): Holdf
     { suggestion: AFTER_EMBEDDING, details: { pid: holder.pid, version: holder.version } },
   );
 
-/** Agents outlive a daemon: the refusal says how many of them wait for the next one. */
+/** Agents outlive a daemon, so the error says how many of them wait for the next one. */
 const noDaemon = async (stateDir: string): Promise<HoldfastError> => {
   const { livingUnder } = await import("../adapters/process/living.ts");
   const living = new Set((await livingUnder(join(stateDir, "runs"))).map(({ worker_id }) => worker_id)).size;
@@ -64,13 +70,16 @@ const noDaemon = async (stateDir: string): Promise<HoldfastError> => {
   return new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`, { suggestion });
 };
 
-/** A daemon that stops takes its file away. */
+/** A daemon that stops in order removes its file. */
 const wasKilled = (stateDir: string): boolean => {
   const holder = readDaemonFile(stateDir);
   return holder !== undefined && !isHolderAlive(holder);
 };
 
-/** A daemon that lives without its socket is about to stop, or to make the socket again; or the next one takes over. */
+/**
+ * A daemon without a socket is about to stop or to make the socket again; after a stop the next daemon takes
+ * over.
+ */
 const tryExpected = async (
   { stateDir, bundle }: ConnectOptions,
   path: string,
@@ -82,7 +91,7 @@ const tryExpected = async (
     const claimed = statAt(claimPath(stateDir));
     const isTakenOver = claimed !== undefined && Date.now() - claimed.mtimeMs < DAEMON_START_CLAIM_MS;
     const holder = readDaemonFile(stateDir);
-    // A program that embeds the runtime has no socket. A daemon whose file is gone makes that again, too.
+    // A program that embeds the runtime has no socket. A daemon whose file is gone makes it again.
     const isExpected =
       holder === undefined
         ? bundle === undefined && lockHolder(stateDir) !== undefined
@@ -98,10 +107,13 @@ const noPlace = (path: string, cause: Error): HoldfastError =>
     suggestion: "Choose another --state-dir or HOLDFAST_HOME.",
   });
 
-/** A link to itself is there instead of a socket: ELOOP. */
+/** ELOOP: instead of the socket there is a link to itself. */
 const NOBODY: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED", "ELOOP"]);
 
-/** undefined when nobody listens there: no socket, or one that a killed daemon left. Waits where the daemon's queue is full. */
+/**
+ * Undefined if no process listens: there is no socket, or a killed daemon left it. Waits while the daemon's
+ * connection queue is full.
+ */
 export const tryConnect = (
   path: string,
   deadline = performance.now() + DAEMON_START_WAIT_MS,

@@ -1,6 +1,7 @@
 /**
- * `daemon.json`: who holds a state directory, for people, for the loser of a start and for a client that compares
- * versions. It informs; the lock decides. Written after the lock is won and removed before it is given back.
+ * `daemon.json`: the process that holds a state directory, for people, for a daemon that lost the race to
+ * start, and for clients that compare versions. It is only information, because the lock decides. It is
+ * written after the lock is taken and removed before it is released.
  */
 import { rmSync } from "node:fs";
 import {
@@ -21,13 +22,13 @@ export interface DaemonFile {
   readonly socket: string;
   /** RFC 3339, UTC. */
   readonly started_at: string;
-  /** Its process, which no recycled pid is; missing where the machine has no /proc. */
+  /** The identity of the process, which a recycled pid does not match; absent on a machine without /proc. */
   readonly identity?: ProcessIdentity | undefined;
-  /** How it was started: Node and the daemon's program. */
+  /** The command of the process: Node and the daemon's program. */
   readonly command?: readonly string[];
 }
 
-/** undefined when there is none, or it is not readable as one. */
+/** Undefined if there is no readable file. */
 export const readDaemonFile = (stateDir: string): DaemonFile | undefined => {
   try {
     const value = JSON.parse(readRegular(daemonFilePath(stateDir))?.toString("utf8") ?? "") as DaemonFile;
@@ -37,14 +38,14 @@ export const readDaemonFile = (stateDir: string): DaemonFile | undefined => {
   }
 };
 
-/** By rename, so that a reader sees the old file or the new one, never half. */
+/** Replaces the file by a rename, so that a reader never sees half of it. */
 export const writeDaemonFile = (stateDir: string, value: DaemonFile): void => {
   replaceFile(daemonFilePath(stateDir), `${JSON.stringify(value)}\n`);
 };
 
 export const removeDaemonFile = (stateDir: string): void => rmSync(daemonFilePath(stateDir), { force: true });
 
-/** This very process. */
+/** The identity of this process. */
 export const ownIdentity = (): ProcessIdentity | undefined => {
   try {
     return identityOf(process.pid, readStat(process.pid)!.start_time, currentPlace());
@@ -53,28 +54,28 @@ export const ownIdentity = (): ProcessIdentity | undefined => {
   }
 };
 
-/** Whether the daemon that a file names still lives. */
+/** Whether the daemon that the file names still lives. */
 export const isHolderAlive = ({ pid, identity }: DaemonFile): boolean =>
   identity === undefined ? isAlive(pid) : isProcessAlive(identity);
 
-/** A program that embeds the runtime serves no socket: no client reaches it. */
+/** A program that embeds the runtime has no socket, so clients cannot reach it. */
 export const isEmbedding = ({ socket }: DaemonFile): boolean => socket === "";
 
-/** The next step where such a program holds the state directory. */
+/** The next step if such a program holds the state directory. */
 export const AFTER_EMBEDDING =
   "Use that program; or close it, and then: agent daemon start. Or choose another --state-dir or HOLDFAST_HOME.";
 
-/** The holder of a state directory, in words. */
+/** The holder of a state directory, for sentences. */
 export const holderWords = (holder: DaemonFile): string =>
   isEmbedding(holder)
     ? `A program that embeds Holdfast, pid ${holder.pid} (version ${holder.version}),`
     : `The daemon with pid ${holder.pid} (version ${holder.version})`;
 
-/** By SIGSTOP, or by a debugger: it answers nothing and loses nothing. */
+/** Stopped by SIGSTOP or a debugger: it answers nothing, but loses nothing. */
 export const isHolderStopped = ({ identity }: DaemonFile): boolean =>
   identity !== undefined && livenessOf(identity) === "stopped";
 
-/** True also when the process is not ours to signal. */
+/** True also for a process that we may not signal. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

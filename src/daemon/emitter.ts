@@ -1,4 +1,4 @@
-/** The records of one request on their way to its client: progress envelopes, as many at a time as the client takes. */
+/** Sends the records of one request to its client: progress envelopes, as fast as the client takes them. */
 import { WATCHER_CHUNK_CHARS } from "../base/limits.ts";
 import type { Artifactizer } from "../protocol/artifactize.ts";
 import {
@@ -17,7 +17,7 @@ export interface EmittedRequest {
   readonly id: string;
   readonly head: EnvelopeHead;
   readonly startedAt: number;
-  /** The size that the client takes inline, in bytes of JSON. */
+  /** The size that the client accepts inline, in bytes of JSON. */
   readonly inlineMax: number;
 }
 
@@ -25,7 +25,7 @@ export class Emitter {
   private readonly request: EmittedRequest;
   private readonly artifactize: Artifactizer;
   private readonly outbox: Outbox;
-  /** Its terminal line has not been sent. */
+  /** The terminal line of the request has not been sent. */
   private readonly isOpen: () => boolean;
   private seq = 0;
 
@@ -65,7 +65,7 @@ export class Emitter {
     return undefined;
   }
 
-  /** This watcher alone waits for it. */
+  /** Only this watcher waits for the large record. */
   private async sendLarge(large: Promise<object>, before: Promise<void> | undefined): Promise<void> {
     const { id, head, startedAt } = this.request;
     const [data] = await Promise.all([large, before]);

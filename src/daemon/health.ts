@@ -1,6 +1,7 @@
 /**
- * The daemon watches its own tick: how late the event loop runs, over the last minute (promise R15), and how many defects it contained. A loop
- * that has nothing to do is not late, and is not woken to see that: the fine measurement runs while there is work.
+ * The daemon's health: how late the event loop was in the last minute (promise R15), and how many defects it
+ * contained. An idle loop is not late and should not be woken for a measurement, so the fine measurement runs
+ * only while there is work.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Effect, type Scope } from "effect";
@@ -12,7 +13,10 @@ import {
   TRIM_AFTER_LOOKS,
 } from "../base/limits.ts";
 
-/** Milliseconds by which the busy loop was late, beyond its timer's own period, in the current window of at most a minute. */
+/**
+ * Milliseconds by which the busy loop was late, beyond its timer's own period, in the current window of at
+ * most a minute.
+ */
 export interface LoopLag {
   readonly p50: number;
   readonly p99: number;
@@ -25,14 +29,17 @@ export interface Health {
 
 const rounded = (ms: number): number => Math.max(0, Math.round(ms * 10) / 10);
 
-/** Node's histogram holds the whole period between two ticks; the lag is what is over the period. */
+/** Node's histogram has the whole period between two ticks; the lag is the part beyond the nominal period. */
 const lagMs = (periodNs: number): number => rounded(periodNs / 1e6 - LAG_RESOLUTION_MS);
 
-/** A loop that was busy comes to rest after some looks at which it was not. A boot is work. */
+/**
+ * Detects that a busy loop has become idle: it was not busy at several checks in a row. A boot counts as
+ * work.
+ */
 export class RestCounter {
   private quietLooks = 0;
 
-  /** True at the look at which it has come to rest. */
+  /** True at the check at which the loop has become idle. */
   look(isBusy: boolean): boolean {
     this.quietLooks = isBusy ? 0 : this.quietLooks + 1;
     return this.quietLooks === TRIM_AFTER_LOOKS;
@@ -41,12 +48,12 @@ export class RestCounter {
 
 class LoopWatch implements Health {
   private readonly histogram = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
-  /** It also keeps the process alive while nothing else does: a daemon ends when it is told to, not when it is idle. */
+  /** Also keeps the process alive while nothing else does, because a daemon ends only when it is told to. */
   private readonly timer = setInterval(() => this.look(), LAG_LOOK_MS);
   private used = performance.eventLoopUtilization();
   private lookedAt = performance.now();
   private windowAt = this.lookedAt;
-  /** The most by which the look itself was late: a block of a loop that was idle before. */
+  /** The longest delay of the check itself: a block of a loop that was idle before. */
   private latest = 0;
   private readonly rest = new RestCounter();
   private readonly onQuiet: () => void;
@@ -85,7 +92,7 @@ class LoopWatch implements Health {
   }
 }
 
-/** `onQuiet` is called each time that the loop has come to rest. */
+/** `onQuiet` is called each time that the loop has become idle. */
 export const watchHealth = (onQuiet: () => void): Effect.Effect<Health, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => new LoopWatch(onQuiet)),

@@ -1,6 +1,7 @@
 /**
- * Closes what the daemon has inherited beside stdio, before it opens anything: a lock of the user's shell would be held for days, and an
- * agent in a sandbox would find a directory in it. Node opens all of its own files with close-on-exec, so what has not got that is not Node's.
+ * Closes inherited descriptors except stdio, before the daemon opens any. Otherwise a lock of the user's
+ * shell could be held for days, and an agent in a sandbox could reach an open directory. Node opens its own
+ * files with close-on-exec, so descriptors without it are not Node's.
  */
 import { closeSync, readdirSync, readFileSync } from "node:fs";
 
@@ -12,7 +13,7 @@ export const isInherited = (fdinfo: string): boolean => {
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
 };
 
-/** Before anything of ours is open. */
+/** Must run before anything of ours is open. */
 export const closeInherited = (): void => {
   if (process.platform !== "linux") return;
   for (const name of readdirSync("/proc/self/fd")) {
@@ -21,7 +22,7 @@ export const closeInherited = (): void => {
     try {
       if (isInherited(readFileSync(`/proc/self/fdinfo/${name}`, "latin1"))) closeSync(fd);
     } catch {
-      // Gone: it was of this look itself.
+      // Gone: this was the descriptor of the listing itself.
     }
   }
 };

@@ -1,4 +1,7 @@
-/** Test mode, HOLDFAST_VALIDATE=1: a daemon that is about to send an envelope which breaks the contract ends instead, and says why. */
+/**
+ * Test mode, HOLDFAST_VALIDATE=1: if the daemon is about to send an envelope that breaks the contract, it
+ * ends with an error instead.
+ */
 import type { Socket } from "node:net";
 import { REQUEST_MAX_BYTES } from "../base/limits.ts";
 import { type AnswersCheck, makeAnswersCheck } from "../protocol/validate/printed.ts";
@@ -8,7 +11,10 @@ import { parseRequest } from "./request.ts";
 /** sysexits: EX_SOFTWARE. */
 const DEFECT_EXIT = 70;
 
-/** Follows what is asked on the socket, and how much of it inline. Requests without an id are given what one of them asked for. */
+/**
+ * Notes each request on the socket and its inline size. Requests without an id get the size that one of them
+ * asked for.
+ */
 const listen = (socket: Socket, otherwise: number): AnswersCheck => {
   const asked = new Map<string, number>();
   let unnamed = otherwise;
@@ -28,7 +34,10 @@ const listen = (socket: Socket, otherwise: number): AnswersCheck => {
   return check;
 };
 
-/** Whole lines are written to the socket. `inline_max_bytes`: for who asks for nothing else. */
+/**
+ * Each write to the socket must be whole lines. `inline_max_bytes` applies to clients that request no other
+ * size.
+ */
 export const judged = (socket: Socket, inline_max_bytes: number): Socket => {
   const check = listen(socket, inline_max_bytes);
   const write = socket.write.bind(socket) as (text: unknown) => boolean;

@@ -1,7 +1,7 @@
 /**
- * The files that must lie in a state directory while its daemon lives: the directory, the lock, `daemon.json`, the socket and the
- * link to it. Somebody may tidy one away; it is made again on a period, without a restart. A file that cannot be made again is
- * told once and tried again.
+ * Keeps files in place while the daemon lives: the state directory, the lock, `daemon.json`, the socket and
+ * the link to it. If somebody deletes one, a periodic check makes it again without a restart. A failure is
+ * reported once, and tried again.
  */
 import { existsSync } from "node:fs";
 import { Effect, Schedule, type Scope } from "effect";
@@ -15,9 +15,9 @@ import { keepLink } from "./runtime-link.ts";
 
 export interface KeptFile {
   readonly what: string;
-  /** The words for it, if it was not just gone. */
+  /** The sentences for it, if they differ from the default ones. */
   readonly words?: { readonly wrong: string; readonly right: string };
-  /** True when it had to be made again. Fails where it cannot be. */
+  /** True if it had to be made again. Fails if it cannot be made. */
   readonly keep: Effect.Effect<boolean, HoldfastError>;
 }
 
@@ -27,8 +27,8 @@ const WORDS = {
 };
 
 /**
- * The directory comes first, then the lock: while it is not held for sure, nothing else is touched. `onLost` is told when
- * another daemon has it.
+ * The directory comes first, then the lock: without the lock, nothing else is touched. `onLost` is called if
+ * another daemon has taken the lock.
  */
 export const keepInPlace = (
   stateDir: string,
@@ -38,7 +38,7 @@ export const keepInPlace = (
   onLost: (error: HoldfastError) => Effect.Effect<unknown>,
 ): Effect.Effect<void, never, Scope.Scope> => {
   const told = new Map<KeptFile, string>();
-  /** True when it is as it should be. */
+  /** True if the file is in order. */
   const keep = (kept: KeptFile): Effect.Effect<boolean> => {
     const { what, words = WORDS } = kept;
     return kept.keep.pipe(
@@ -82,7 +82,7 @@ export const keepInPlace = (
   return Effect.asVoid(Effect.forkScoped(Effect.repeat(look, Schedule.spaced(FILES_LOOK_MS))));
 };
 
-/** `daemon.json`, as this daemon wrote it. */
+/** Keeps `daemon.json` as this daemon wrote it. */
 export const keptDaemonFile = (stateDir: string, own: DaemonFile): KeptFile => ({
   what: "daemon.json",
   keep: Effect.sync(() => {

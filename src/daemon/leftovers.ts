@@ -1,11 +1,14 @@
-/** Files that are there for a moment, and stay where their process was killed in it. Nobody reads them again. */
+/** Temporary files that stay behind if their process is killed. They are never read again. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** The room that was tried (`room.ts`), and the log folded anew (`agent db rebuild`). */
+/** Files of the test for space (`room.ts`) and of a rebuilt log (`agent db rebuild`). */
 const LEFT = /^(?:daemon\.room\.\d+|holdfast\.db\.folded)$/;
 
-/** Under the lock: of who only tries the room meanwhile a name is removed, and no room. */
+/**
+ * Called under the lock. A process that is testing for space at this time loses only the name of its file,
+ * not its result.
+ */
 export const removeLeftovers = (stateDir: string): void => {
   for (const entry of readdirSync(stateDir, { withFileTypes: true }))
     if (entry.isFile() && LEFT.test(entry.name)) rmSync(join(stateDir, entry.name), { force: true });

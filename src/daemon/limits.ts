@@ -1,4 +1,4 @@
-/** The daemon's own limits, from its environment: what bounds all that it supervises. */
+/** The daemon's own limits, from its environment. They bound everything that it supervises. */
 
 import { formatSize, parseDuration, parseSize } from "../base/durations.ts";
 import {
@@ -14,7 +14,7 @@ import { HoldfastError } from "../protocol/errors.ts";
 import type { Limits } from "../runtime/open.ts";
 import type { Environment } from "./paths.ts";
 
-/** HOLDFAST_MAX_CONNECTIONS, and never so many that no descriptor is left for anything else. */
+/** HOLDFAST_MAX_CONNECTIONS, reduced so that some descriptors are left for other uses. */
 export const connectionsOf = (env: Environment, descriptors: number): number =>
   Math.max(
     1,
@@ -24,7 +24,10 @@ export const connectionsOf = (env: Environment, descriptors: number): number =>
     ),
   );
 
-/** HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH, HOLDFAST_MEM_MIN and HOLDFAST_DISK_MIN (`256M`). A limit that is not set, or empty, has its default. */
+/**
+ * HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH, HOLDFAST_MEM_MIN and HOLDFAST_DISK_MIN (`256M`). Unset or empty
+ * ones have their defaults.
+ */
 export const limitsOf = (env: Environment): Partial<Limits> => {
   const running_max = whole(env, "HOLDFAST_MAX_RUNNING", 1, WORKERS_LIVE_MAX);
   const depth_max = whole(env, "HOLDFAST_MAX_DEPTH", 0, DEPTH_MAX);
@@ -48,14 +51,17 @@ export const retentionOf = (env: Environment): number | undefined => {
   throw wrong("HOLDFAST_RETENTION", text, "a duration such as 30d, or forever");
 };
 
-/** HOLDFAST_RETENTION_SIZE (`10G`): what the log may take before its oldest output goes. Not set, or empty: as much as there is. */
+/**
+ * HOLDFAST_RETENTION_SIZE (`10G`): above this size of the log, the oldest output is removed. Unset or empty:
+ * no bound.
+ */
 export const retentionSizeOf = (env: Environment): number | undefined => {
   const bytes = size(env, "HOLDFAST_RETENTION_SIZE");
   if (bytes === undefined || bytes >= RETENTION_SIZE_MIN_BYTES) return bytes;
   throw wrong(
     "HOLDFAST_RETENTION_SIZE",
     env.HOLDFAST_RETENTION_SIZE ?? "",
-    `a size from ${formatSize(RETENTION_SIZE_MIN_BYTES)} on, such as 10G`,
+    `a size of at least ${formatSize(RETENTION_SIZE_MIN_BYTES)}, such as 10G`,
   );
 };
 

@@ -1,10 +1,13 @@
-/** Cuts bytes from a socket into lines on 0x0A. Holds at most one line; a longer one is skipped up to its end and reported once. */
+/**
+ * Splits bytes from a socket into lines at 0x0A. Holds at most one line; a longer one is skipped up to its
+ * end and reported once.
+ */
 
 export type SocketLine = { readonly text: Buffer } | { readonly tooLong: true };
 
 export interface LineSplitter {
   push(chunk: Buffer): SocketLine[];
-  /** Nothing more comes: the last line, where it has no line end. */
+  /** The input has ended: returns the last line if it has no line end. */
   end(): SocketLine | undefined;
   /** A line has begun and not ended. */
   isInside(): boolean;
@@ -25,7 +28,7 @@ export const makeLineSplitter = (maxBytes: number): LineSplitter => {
     } else if (piece.length > 0) parts.push(piece);
   };
 
-  /** The line that was held; the next one begins. */
+  /** Returns the held line and begins the next one. */
   const whole = (): SocketLine => {
     const line: SocketLine = skipping
       ? { tooLong: true }

@@ -1,6 +1,7 @@
 /**
- * The holder of the lock of a state directory, as the kernel says: for a client that finds no daemon by its socket nor by `daemon.json`.
- * Loaded by the light client: no SQLite. If the kernel does not tell (not Linux, another pid namespace) nobody is known.
+ * Asks the kernel for the holder of a state directory's lock, if a client finds no daemon by its socket or by
+ * `daemon.json`. The light client loads this file, so it must not load SQLite. On systems other than Linux,
+ * and from another pid namespace, the holder is unknown.
  */
 import { readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,10 @@ import { HoldfastError } from "../protocol/errors.ts";
 import { textAt } from "./machine-files.ts";
 import { daemonLogPath } from "./paths.ts";
 
-/** The processes in /proc/locks that lock a file of this inode to write it. Device numbers there are not those of stat(2) everywhere. */
+/**
+ * The processes in /proc/locks with a write lock on a file with this inode. Device numbers are ignored,
+ * because on some systems they differ from those of stat(2).
+ */
 export const writersOf = (locks: string, inode: number): readonly number[] => {
   const lines = locks.matchAll(/^\d+: POSIX +\w+ +WRITE (\d+) [0-9a-f]+:[0-9a-f]+:(\d+) /gm);
   return [...new Set([...lines].filter(([, , of]) => Number(of) === inode).map(([, pid]) => Number(pid)))];
@@ -33,7 +37,9 @@ export const lockHolder = (stateDir: string): number | undefined => {
   return lock && writersOf(textAt("/proc/locks") ?? "", lock.ino).find((pid) => hasOpen(pid, lock));
 };
 
-/** SUPERVISOR_DOWN, where somebody holds the state directory and answers nobody: a daemon that starts, or one that hangs. */
+/**
+ * SUPERVISOR_DOWN if a process holds the state directory but does not answer: a daemon that starts or hangs.
+ */
 export const silentHolder = (stateDir: string): HoldfastError | undefined => {
   const held_by = lockHolder(stateDir);
   return held_by === undefined
@@ -42,7 +48,7 @@ export const silentHolder = (stateDir: string): HoldfastError | undefined => {
         "SUPERVISOR_DOWN",
         `Process ${held_by} holds the state directory ${stateDir}, and no daemon answers there.`,
         {
-          suggestion: `It may be starting: ${daemonLogPath(stateDir)} says what it does. If it stays so: kill -9 ${held_by} && agent daemon start, which takes the agents over.`,
+          suggestion: `It may be starting: ${daemonLogPath(stateDir)} shows its progress. If this persists: kill -9 ${held_by} && agent daemon start, which takes the agents over.`,
           details: { held_by },
         },
       );

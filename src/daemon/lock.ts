@@ -1,10 +1,11 @@
 /**
- * One daemon per state directory (promise R12): a SQLite file held in BEGIN EXCLUSIVE for life, because Node has no
- * flock. The kernel gives the lock back however the process ends, so there is no stale lock to judge.
+ * Ensures one daemon per state directory (promise R12): a SQLite file in BEGIN EXCLUSIVE for the daemon's
+ * life, because Node has no flock. The kernel releases the lock however the process ends, so a stale lock
+ * cannot exist.
  *
- * The file must never be opened a second time in this process: POSIX drops all locks of a process on a file when any
- * of its descriptors on it is closed. So `daemon.json` beside it tells who holds it. It is also what keeps a
- * second daemon out while somebody has deleted the lock file and its holder has not made it again yet.
+ * This process must never open the file a second time: POSIX drops all locks of a process on a file when any
+ * of its descriptors on that file is closed. So `daemon.json` beside it names the holder. That file also
+ * keeps a second daemon out while the lock file is deleted and its holder has not made it again.
  */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -28,23 +29,27 @@ import {
 
 export interface StateLock {
   /**
-   * Look whether the lock file is still the one that is held, and hold a new one where it is not. True when that was
-   * needed. Throws LOCK_HELD when another daemon has won the state directory meanwhile.
+   * Checks that the lock file is still the held one, and otherwise makes and holds a new one. True if that
+   * was needed. Throws LOCK_HELD if another daemon has taken the state directory.
    */
   keep(): boolean;
-  /** Remove `daemon.json` and give the lock back. */
+  /** Removes `daemon.json` and releases the lock. */
   release(): void;
 }
 
-/** Win the state directory for `holder`, or fail with LOCK_HELD, naming who has it. Blocks at most LOCK_WAIT_MS + LOCK_HOLDER_WAIT_MS. */
+/**
+ * Takes the state directory for `holder`, or fails with LOCK_HELD, which names the holder. Blocks at most
+ * LOCK_WAIT_MS + LOCK_HOLDER_WAIT_MS.
+ */
 export const acquireLock = (stateDir: string, holder: DaemonFile): StateLock => {
-  // Contenders that meet between SQLite's shared and exclusive lock refuse each other; the wait lets one of them win.
+  // Contenders that meet between SQLite's shared and exclusive locks refuse each other; the wait lets one of
+  // them win.
   const lock = tryLock(stateDir, holder, LOCK_WAIT_MS);
   if (lock === undefined) throw heldError(stateDir, livingHolder(stateDir));
   return lock;
 };
 
-/** undefined while another daemon has the state directory. */
+/** Undefined if another daemon has the state directory. */
 export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): StateLock | undefined => {
   const path = join(stateDir, "daemon.lock");
   let db = take(path, stateDir, wait_ms);
@@ -62,7 +67,7 @@ export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): 
       if (fileId(path) === held) return false;
       const next = take(path, stateDir, 0);
       if (next === undefined) {
-        // A contender that will lose to daemon.json, or one that has won already.
+        // The other process will lose because of daemon.json, or has already won.
         const winner = otherHolder(stateDir);
         if (winner === undefined) return true;
         lost = true;
@@ -82,7 +87,7 @@ export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): 
   };
 };
 
-/** It informs, and the lock decides: where a full disk has no room for it, it is made when there is (`keeping.ts`). */
+/** The file is only information. If a full disk has no space for it, it is written later (`keeping.ts`). */
 const tellHolder = (stateDir: string, holder: DaemonFile): void => {
   try {
     writeDaemonFile(stateDir, holder);
@@ -91,7 +96,7 @@ const tellHolder = (stateDir: string, holder: DaemonFile): void => {
   }
 };
 
-/** undefined when somebody else holds it. */
+/** Undefined if another process holds it. */
 const take = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
   const taken = open(path, stateDir, timeout);
   return taken === SPOILT ? repaired(path, stateDir, timeout) : taken;
@@ -104,13 +109,13 @@ const open = (
   stateDir: string,
   timeout: number,
 ): Database.Database | undefined | typeof SPOILT => {
-  // A living daemon that has its name there makes its lock anew itself.
+  // A living daemon that is named in daemon.json repairs its lock itself.
   const spoilt = () => (otherHolder(stateDir) === undefined ? SPOILT : undefined);
   if (statAt(path)?.isDirectory() === true || irregularity(path) !== undefined) return spoilt();
   makePrivate(path);
   const db = new Database(path, { timeout });
   try {
-    // A journal beside it would need a block of the disk, which may be full.
+    // A journal file would need disk space, and the disk may be full.
     db.pragma("journal_mode = MEMORY");
     db.exec("BEGIN EXCLUSIVE");
     return db;
@@ -128,8 +133,9 @@ const open = (
 };
 
 /**
- * Somebody wrote over it, or put something else there. Nothing is ever kept in it, so it is made anew: by one at a time, who looks once more, because the
- * file that is there by now may be the lock of who made it anew before, and has not written its name yet.
+ * Replaces a lock file that was overwritten or is not a file. It never holds data. Only one process at a time
+ * does this, and checks the file again first, because it may by now be the lock of a process that has
+ * repaired it and not yet written its name.
  */
 const repaired = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
   const turn = open(`${path}-repair`, stateDir, LOCK_WAIT_MS);
@@ -147,12 +153,15 @@ const repaired = (path: string, stateDir: string, timeout: number): Database.Dat
   }
 };
 
-/** SQLite would make it with the umask's mode, and its journal like it. A file that is there is never opened here (see above). */
+/**
+ * Without this, SQLite would create the file and its journal with the umask's mode. An existing file is never
+ * opened here (see above).
+ */
 const makePrivate = (path: string): void => {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch {
-    // It is there, or cannot be made: SQLite says why.
+    // It exists, or cannot be made; then SQLite reports why.
   }
 };
 
@@ -169,14 +178,19 @@ const heldError = (stateDir: string, holder: DaemonFile | undefined): HoldfastEr
   });
 };
 
-/** Another process that daemon.json names, if it lives. A pid alone may have been recycled and proves nothing. */
+/**
+ * The other living process that daemon.json names. A pid without an identity may have been recycled and
+ * proves nothing.
+ */
 const otherHolder = (stateDir: string): DaemonFile | undefined => {
   const named = readDaemonFile(stateDir);
   const isOther = named?.identity !== undefined && named.pid !== process.pid && isHolderAlive(named);
   return isOther ? named : undefined;
 };
 
-/** The winner writes its name right after the lock: for a moment the file may still name a dead one, or be missing. */
+/**
+ * Waits for the winner's name: right after the lock is taken, the file may be missing or name a dead process.
+ */
 const livingHolder = (stateDir: string): DaemonFile | undefined => {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; waited < LOCK_HOLDER_WAIT_MS; waited += 10) {

@@ -1,7 +1,7 @@
 /**
- * `daemon.log` of a daemon that runs for months. It is what the daemon was started with as stderr: over its bound it is put aside
- * once, as at a start; where somebody has deleted or moved it, it is made again. Node cannot give a descriptor another file, so
- * the lines go to another descriptor then, which the watchdog finds too.
+ * Keeps `daemon.log` in order for a daemon that runs for months. The file is the daemon's stderr. Above its
+ * bound it is moved aside once, as at a start; if it was deleted or moved, it is made again. Node cannot
+ * redirect a descriptor, so lines then go to another descriptor, which the watchdog uses too.
  */
 import { closeSync, constants, copyFileSync, fstatSync, ftruncateSync, rmSync } from "node:fs";
 import { Effect } from "effect";
@@ -11,7 +11,10 @@ import type { KeptFile } from "./keeping.ts";
 import { descriptorOf, type LogOutput } from "./log-output.ts";
 import { daemonLogPath } from "./paths.ts";
 
-/** That it is there, and that it is small. In the foreground the daemon writes to another file, or none, and nothing is done. */
+/**
+ * Keeps the file in place and within its bound. A daemon in the foreground writes elsewhere, so nothing is
+ * done.
+ */
 export const keptLog = (
   stateDir: string,
   { place }: LogOutput,
@@ -22,12 +25,15 @@ export const keptLog = (
   const isThere = (): boolean => statRegular(path)?.ino === fstatSync(descriptorOf(place)).ino;
   const isOurs = isThere();
 
-  /** A descriptor that was opened here is closed; stderr stays open, or its number would be the next file's. */
+  /**
+   * Closes a descriptor that was opened here. stderr stays open, because its number would be reused for the
+   * next file.
+   */
   const openAgain = (): void => {
     const old = descriptorOf(place);
     clearName(path);
     Atomics.store(place, 0, openRegular(path, APPEND, 0o600));
-    // Nobody can read it any more, and it takes its space as long as the daemon lives.
+    // No process can find the deleted file any more, but it takes space as long as the daemon lives.
     if (fstatSync(old).nlink === 0) ftruncateSync(old, 0);
     if (old !== stderr) closeSync(old);
   };
@@ -47,7 +53,7 @@ export const keptLog = (
       if (!isOurs || !isThere() || fstatSync(descriptorOf(place)).size <= maxBytes) return false;
       rmSync(`${path}.1`, { force: true });
       copyFileSync(path, `${path}.1`, constants.COPYFILE_EXCL);
-      // It was opened for appending: what is written next stands at its start.
+      // The file is open for appending, so the next line goes to its start.
       ftruncateSync(descriptorOf(place), 0);
       return false;
     }),

@@ -1,4 +1,7 @@
-/** The daemon's own log: one line a message on stderr, which is `daemon.log` in the background. JSON unless a person reads it. */
+/**
+ * The daemon's own log: one line per message on stderr, which is `daemon.log` for a daemon in the background.
+ * JSON, unless a person reads it.
+ */
 
 export type Log = (
   level: "info" | "warn" | "error",
@@ -20,5 +23,5 @@ export const makeLog =
     );
   };
 
-/** The words for whatever was thrown: its stack, where it has one. */
+/** The text of a thrown value: its stack, if it has one. */
 export const textOf = (cause: unknown): unknown => (cause instanceof Error ? cause.stack : cause);

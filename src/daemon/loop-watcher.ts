@@ -1,20 +1,20 @@
-/** Between the watchdog of the loop and its watchers, a process or a thread. */
+/** Types for the watchdog of the loop and its watcher, which is a process or a thread. */
 
-/** The data that a watcher is given. */
+/** The data for a watcher. */
 export interface WatchdogData {
   readonly pid: number;
   readonly file: string;
-  /** The file of daemon.log. */
+  /** The descriptor of daemon.log, in shared memory. */
   readonly log: Int32Array;
-  /** Monotonic nanoseconds: of the loop's last beat, and of the supervisor's last tick. */
+  /** Monotonic nanoseconds: the loop's last beat, and the supervisor's last tick. */
   readonly beats: SharedArrayBuffer;
-  /** JSON, padded with NUL: what the loop knew at its last beat. */
+  /** JSON, padded with NUL: the facts that the loop knew at its last beat. */
   readonly facts: SharedArrayBuffer;
 }
 
 interface LoopBeat {
   readonly wall_ms: number;
-  /** Since the supervisor's last tick. */
+  /** Milliseconds since the supervisor's last tick. */
   readonly tick_age_ms: number;
   /** The descriptor of daemon.log in this process. */
   readonly log_fd: number;

@@ -1,6 +1,7 @@
 /**
- * The daemon's life: lock, runtime (log, spawner, boot reconcile), socket, and an orderly end. Its agents outlive it
- * (architecture §5): a signal stops the daemon and keeps them; only `daemon/stop` with `kill` ends them.
+ * The daemon's life: lock, runtime (log, spawner, boot reconcile), socket, and an orderly end. Agents outlive
+ * the daemon (architecture §5): a signal stops the daemon and keeps them. Only `daemon/stop` with `kill` ends
+ * them.
  */
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
@@ -46,7 +47,7 @@ import { makeTurns } from "./turns.ts";
 import { watchLoop } from "./watchdog.ts";
 
 export interface DaemonOptions {
-  /** Absolute path; made if missing, mode 0700. */
+  /** Absolute path; created with mode 0700 if missing. */
   readonly stateDir: string;
   readonly version: string;
   readonly env: Environment;
@@ -55,9 +56,12 @@ export interface DaemonOptions {
   /** The output of `log`. */
   readonly output: LogOutput;
   readonly defects: Defects;
-  /** Waits until the daemon that runs gives its place up; `check` throws where this version could not take it. */
+  /**
+   * Wait until the running daemon gives up the state directory; `check` throws if this version could not take
+   * it over.
+   */
   readonly takeOver?: { readonly check: () => void } | undefined;
-  /** Log, spawner and runtime in one; returns when what the last daemon left is reconciled. */
+  /** Opens log, spawner and runtime. Completes when everything that the last daemon left is reconciled. */
   readonly openRuntime: (
     options: OpenRuntimeOptions,
   ) => Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope>;
@@ -65,14 +69,15 @@ export interface DaemonOptions {
   readonly signalled: Effect.Effect<string>;
 }
 
-/** Runs until it is told to stop. Fails with LOCK_HELD where another daemon has the state directory. */
+/** Runs until it is told to stop. Fails with LOCK_HELD if another daemon has the state directory. */
 export const runDaemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError> =>
   Effect.scoped(daemon(options));
 
 const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
-    // Now, while the client that has started it lives: it may be killed with its agent while this daemon waits for the lock.
+    // Read now, while the client that started this daemon lives: it may be killed with its agent while the
+    // daemon waits for the lock.
     const startedBy = lineageOf(process.ppid, process.pid) ?? [];
     const place = yield* takePlace(options);
     const { path } = place;
@@ -89,9 +94,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       log("warn", "an adapter, or the configuration, is left out", { module, why });
     crashPoint("boot-before-log");
     const runtime = yield* openRuntime(options, registry, output.capture_max_bytes, watchdog.ticked);
-    // An agent that is ended by a stop of the daemon must not undo that by starting the next one.
+    // An agent that was ended with the last daemon must not undo that by starting the next one.
     yield* runtime.permitStart(runtime.identifyIn(startedBy));
-    // A boot takes its time, and has no ticks.
+    // A boot takes some time without ticks.
     watchdog.ticked();
     const health = yield* watchHealth(makeTrim());
     const stopped = yield* Deferred.make<string, HoldfastError>();
@@ -136,7 +141,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
 
 const stopping = (): HoldfastError => new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
-/** The state directory as this daemon holds it. */
+/** The state directory that this daemon holds. */
 interface OwnedStateDirectory {
   /** The path of its socket. */
   readonly path: string;
@@ -145,7 +150,7 @@ interface OwnedStateDirectory {
   readonly token: string;
 }
 
-/** The lock comes first: nothing of the state directory is touched while another daemon has it. */
+/** The lock comes first, because nothing in the state directory may change while another daemon has it. */
 const takePlace = (options: DaemonOptions): Effect.Effect<OwnedStateDirectory, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
@@ -224,7 +229,7 @@ const listenFor = (
     });
   });
 
-/** `ending` shuts the runtime down; then the daemon is told to stop. */
+/** `ending` shuts the runtime down. Afterwards the daemon stops. */
 const shutdown = (
   ending: Effect.Effect<void, HoldfastError>,
   reason: string,
@@ -232,11 +237,11 @@ const shutdown = (
   stopped: Deferred.Deferred<string, HoldfastError>,
 ): Effect.Effect<void, HoldfastError> =>
   Effect.suspend(() => {
-    // A signal that comes while `daemon/stop` is at work changes nothing.
+    // A signal during `daemon/stop` changes nothing.
     if (!server.refuse(stopping())) return Effect.asVoid(Deferred.await(stopped));
     let goesOn = false;
     const served = Effect.tapError(ending, ({ code }) => {
-      // Its agents run, and nobody else would answer for them.
+      // Its agents still run, and no other daemon would supervise them.
       goesOn = code === "AGENTS_RUNNING";
       return goesOn ? server.accept : Effect.void;
     });
@@ -260,7 +265,7 @@ const keepPlace = (
       { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];
-    // The log is the other daemon's now: nothing more is written to it.
+    // The log belongs to the other daemon now, so nothing more is written to it.
     yield* keepInPlace(stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));
   });
 
@@ -303,7 +308,10 @@ const holdLock = (
     (lock) => Effect.sync(() => lock.release()),
   );
 
-/** A convenience for others: where it cannot be made, the daemon says so and goes on. Answers where it belongs. */
+/**
+ * The link is a convenience for other programs: if it cannot be made, the daemon logs that and continues.
+ * Returns the link's path.
+ */
 const holdLink = (
   { stateDir, env, home, log }: DaemonOptions,
   socket: string,
@@ -327,7 +335,10 @@ const holdLink = (
   return Effect.as(held, link);
 };
 
-/** A refusal of the state directory stops the start in the system's own words; whatever else was thrown is a defect. */
+/**
+ * A system error about the state directory stops the start with the system's own message; any other error is
+ * a defect.
+ */
 const atStart = <A>(body: () => A): Effect.Effect<A, HoldfastError> =>
   Effect.mapError(attempt(body), (error) =>
     error.code === "INTERNAL" && isOfTheSystem(error.cause)

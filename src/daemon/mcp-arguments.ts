@@ -1,6 +1,6 @@
 /**
- * The management of an agent CLI's MCP servers (agent-event notes A.5): typed requests, checked before anything runs, and the words in
- * which each CLI is asked. It is no run: nothing of it is supervised or in the log.
+ * Manages the MCP servers of an agent's CLI (agent-event notes A.5): checks typed requests before anything
+ * runs, and makes the arguments for each CLI. This is not a run: it is neither supervised nor in the log.
  */
 import * as z from "zod";
 import type { AgentAdapter, McpRequest } from "../adapters/adapter.ts";
@@ -11,7 +11,7 @@ import { HoldfastError } from "../protocol/errors.ts";
 const mcpCapability = (does: McpRequest["do"]): string => `agent_api.tools.mcp.${does}.v1`;
 const MCP_WRITE = [mcpCapability("add"), mcpCapability("remove")] as const;
 
-/** As it was asked for: names and addresses are not looked at yet. */
+/** The request as it was made, with unchecked names and addresses. */
 export interface McpAsked {
   readonly do: McpRequest["do"];
   readonly name?: string | undefined;
@@ -37,25 +37,30 @@ const serverProblems = ({ command, env = {}, url, bearer_env_var }: McpAsked): r
   const hasCommand = command !== undefined && command.length > 0;
   if (hasCommand === (url !== undefined))
     problems.push("An MCP server is either a command, after --, or an address, with --url.");
-  if (url !== undefined && !isHttp(url)) problems.push("--url is an absolute http or https address.");
+  if (url !== undefined && !isHttp(url)) problems.push("--url must be an absolute http or https address.");
   if (hasCommand && command[0]?.trim() === "")
     problems.push("The program of the MCP server must not be empty.");
   if (hasCommand && command.some((word) => word.includes("\0")))
     problems.push("An argument of the MCP server contains a NUL character.");
-  if (bearer_env_var !== undefined && url === undefined) problems.push("--bearer-env-var goes with --url.");
+  if (bearer_env_var !== undefined && url === undefined) problems.push("--bearer-env-var needs --url.");
   if (bearer_env_var !== undefined && !VARIABLE_NAME.test(bearer_env_var))
-    problems.push("--bearer-env-var is the name of a variable, not its value.");
+    problems.push("--bearer-env-var must be the name of a variable, not its value.");
   if (url !== undefined && Object.keys(env).length > 0)
-    problems.push("--server-env goes with a command: a server at an address has its own variables.");
+    problems.push("--server-env needs a command: a server at an address has its own variables.");
   if (Object.keys(env).some((key) => !VARIABLE_NAME.test(key)))
-    problems.push("--server-env has letters, digits and _ before the =, and first no digit.");
+    problems.push(
+      "--server-env must have a variable name before the =: letters, digits and _, and no digit first.",
+    );
   return problems;
 };
 
 const isAble = ({ mcp, binary, capabilities }: AgentAdapter, capability: string): boolean =>
   mcp !== undefined && binary !== null && capabilities.includes(capability);
 
-/** The arguments of its program, or the error: what the kind cannot do first, then what is wrong with the request. */
+/**
+ * The arguments of the CLI. Throws the error, first for a request that the kind cannot do, then for mistakes
+ * in the request.
+ */
 export const mcpArguments = (
   adapter: AgentAdapter,
   asked: McpAsked,

@@ -1,4 +1,7 @@
-/** The work of `agent mcp …`: the CLI of a kind is asked, with an environment that is built as for a spawn. No daemon is needed. */
+/**
+ * Carries out `agent mcp …`: runs the CLI of a kind in an environment that is built as for a spawn. It needs
+ * no daemon.
+ */
 
 import { runCaptured } from "../adapters/process/capture.ts";
 import { buildEnvironment } from "../adapters/process/environment.ts";
@@ -15,7 +18,7 @@ export interface McpCall {
   readonly kind: string;
   readonly asked: McpAsked;
   readonly cwd: string;
-  /** The client's own variables; only those of the kind are taken. */
+  /** The client's own variables; only those of the kind are used. */
   readonly client_env: Readonly<Record<string, string>>;
   /** Variables for the program: a value, `@env:NAME` or `@file:PATH`. */
   readonly env: Readonly<Record<string, string>>;
@@ -35,7 +38,7 @@ export interface McpReply {
 export const manageMcp = async ({ stateDir, ...call }: McpCall): Promise<McpReply> =>
   askMcp(await configuredRegistry(stateDir), call);
 
-/** In this order: the kind, what it can do, the request, the program. */
+/** Checks in this order: the kind, its capabilities, the request, the program. */
 export const askMcp = async (registry: Registry, call: Omit<McpCall, "stateDir">): Promise<McpReply> => {
   const { kind: typed, asked, cwd, client_env, env, timeout_ms } = call;
   const adapter = registry.adapterFor(typed);

@@ -1,15 +1,18 @@
-/** Access to a state directory: nobody reads it but its owner (architecture §5). Used at a start and by the doctor. */
+/**
+ * Access to a state directory: only its owner may read it (architecture §5). Used at a start and by the
+ * doctor.
+ */
 import { chmodSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface ExposedFile {
   readonly path: string;
-  /** `open`: its mode lets others in, and can be mended. `foreign`: it belongs to another user. */
+  /** `open`: its mode lets others in, and can be corrected. `foreign`: it belongs to another user. */
   readonly how: "open" | "foreign";
   readonly mode: number;
 }
 
-/** The directory itself and what lies directly in it; what a daemon makes below `runs` is behind that. */
+/** Checks the directory and its direct entries. Files below `runs` are protected by that directory. */
 export const exposedIn = (stateDir: string): readonly ExposedFile[] => {
   const uid = process.getuid?.();
   const names = readdirSync(stateDir).filter((name) =>
@@ -24,14 +27,17 @@ export const exposedIn = (stateDir: string): readonly ExposedFile[] => {
   });
 };
 
-/** Closes to others what is ours; answers what was open. A file system without modes stays so. */
+/**
+ * Removes the access of others to our files, and returns those that were open. A file system without modes
+ * does not change.
+ */
 export const closeToOthers = (stateDir: string): readonly ExposedFile[] => {
   const exposed = exposedIn(stateDir).filter(({ how }) => how === "open");
   for (const { path, mode } of exposed) chmodSync(path, mode & 0o700);
   return exposed;
 };
 
-/** Somebody else can come to the socket: neither its directory nor itself keeps them out. */
+/** Whether other users can reach the socket: neither its directory nor its own mode keeps them out. */
 export const isOpenToOthers = (socket: string): boolean =>
   [dirname(socket), socket].every((path) => {
     const stats = statSync(path, { throwIfNoEntry: false });

@@ -1,4 +1,7 @@
-/** How Node runs a daemon: as one that sleeps nearly always, beside agents that need the memory (docs/decisions/0041). */
+/**
+ * Flags of Node for a daemon, which is idle most of the time, beside agents that need the memory
+ * (docs/decisions/0041).
+ */
 import { SEMI_SPACE_MAX_MIB, V8_THREADS } from "../base/limits.ts";
 
 export const DAEMON_NODE_FLAGS: readonly string[] = [

@@ -1,6 +1,7 @@
 /**
- * All that the command and the daemon do to the log's file beside a runtime, or without one: the work of `agent db` and the doctor, and the
- * looks of the daemon that cost no runtime. The command loads it when it is asked for: SQLite comes along.
+ * Work on the log's file beside a runtime or without one: for `agent db`, for the doctor, and for checks of
+ * the daemon that need no runtime. The command loads this file only when it needs it, because it loads
+ * SQLite.
  */
 import { join } from "node:path";
 import { Exporter } from "../protocol/run-events/export.ts";
@@ -20,7 +21,7 @@ import { acquireLock } from "./lock.ts";
 
 const fileOf = (stateDir: string): string => join(stateDir, "holdfast.db");
 
-/** So that no daemon starts on half of the work. */
+/** Holds the lock, so that no daemon starts during the work. */
 const lockedWhile = async <A>(stateDir: string, version: string, work: () => A | Promise<A>): Promise<A> => {
   const lock = acquireLock(stateDir, {
     pid: process.pid,
@@ -49,14 +50,14 @@ const underLock = <A>(
     }
   });
 
-/** Throws STORE_FAILED for a log of a newer version, asked while another daemon still writes it. */
+/** Throws STORE_FAILED for a log of a newer version. Another daemon may still be writing the log. */
 export const checkReadable = (stateDir: string): void => checkFileReadable(fileOf(stateDir));
 
 /** Digests of the artifacts that records name. */
 export const referenced = async (stateDir: string): Promise<ReadonlySet<string>> =>
   new Set(referencedDigests(fileOf(stateDir)));
 
-/** The same in a thread, for a loop that must not wait meanwhile. */
+/** The same in a thread, for a loop that must not block. */
 export const referencedAside = (stateDir: string) => {
   const { run, close } = makeOffload();
   const referenced = async () => new Set(await run("references", { file: fileOf(stateDir) }));
@@ -64,12 +65,12 @@ export const referencedAside = (stateDir: string) => {
 };
 
 export const check = (stateDir: string): CheckReport => checkFile(fileOf(stateDir));
-/** The fault of rows that the records of the log do not give, in one sentence. */
+/** A sentence about rows that do not follow from the log's records; undefined if there are none. */
 export const edited = (stateDir: string): string | undefined => {
   const [first, ...others] = editedInFile(fileOf(stateDir));
   return first === undefined ? undefined : editedSentence(first, others.length);
 };
-/** Fails as a daemon would that is started now. */
+/** Fails with the error that a daemon would give if it started now. */
 export const look = async (stateDir: string) => {
   await refuseLostLog(fileOf(stateDir), join(stateDir, "runs"), unknownRuns);
   return lookAtFile(fileOf(stateDir));
@@ -81,7 +82,7 @@ export const rebuild = (stateDir: string, version: string) =>
 export const gc = (stateDir: string, version: string, options: GcOptions) =>
   underLock(stateDir, version, (upkeep) => upkeep.gc(options));
 
-/** The rest of a gc: the free pages. Answers what it has come to after both. */
+/** The second step of a gc: frees unused pages. Returns the report of both steps. */
 export const vacuum = (stateDir: string, version: string, report: GcReport): Promise<GcReport> =>
   lockedWhile(stateDir, version, () => {
     const freed = vacuumFile(fileOf(stateDir));
@@ -93,11 +94,14 @@ export const vacuum = (stateDir: string, version: string, report: GcReport): Pro
     };
   });
 
-/** Beside a daemon, too: it reads, a page at a time. */
+/** Works beside a daemon too: it only reads, one page at a time. */
 export const exported = (stateDir: string, from: number, to: number): Generator<string> =>
   exportLines(fileOf(stateDir), join(stateDir, "archive"), from, to);
 
-/** The same as run and worker events; whole streams, so from the beginning. In test mode each is held against the rules of the contract. */
+/**
+ * The same as run and worker events. It exports whole streams, so it starts at the beginning. In test mode
+ * each event is checked against the contract.
+ */
 export function* exportedEvents(
   stateDir: string,
   to: number,

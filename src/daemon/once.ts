@@ -1,7 +1,8 @@
 /**
- * Requests with an idempotency key that are no single record of the log (kill, restart, pause, a tree): each is done once, and a repeat gets
- * the first answer with effect noop. Kept while the daemon lives, the newest IDEMPOTENCY_KEYS_MAX of them; spawn, send and ask have theirs in
- * the log.
+ * Requests with an idempotency key that are more than a single record of the log (kill, restart, pause, a
+ * tree): each is carried out once, and a repeat gets the first answer with effect noop. The newest
+ * IDEMPOTENCY_KEYS_MAX answers are kept while the daemon lives. The keys of spawn, send and ask are in the
+ * log.
  */
 import { Deferred, Effect, Exit } from "effect";
 import { IDEMPOTENCY_KEYS_MAX } from "../base/limits.ts";
@@ -13,7 +14,7 @@ import { keyReused } from "../runtime/idempotency.ts";
 type RequestOutcome = Outcome<object>;
 
 interface FirstRequest {
-  /** Digest of what was asked for. */
+  /** The digest of the request. */
   readonly what: string;
   readonly answer: Deferred.Deferred<RequestOutcome, HoldfastError>;
 }
@@ -21,7 +22,7 @@ interface FirstRequest {
 export class Once {
   private readonly kept = new Map<string, FirstRequest>();
 
-  /** `asked` is the command and its data without the key. */
+  /** `asked`: the command and its data without the key. */
   run<A extends RequestOutcome>(
     key: string | undefined,
     asked: object,
@@ -47,14 +48,14 @@ export class Once {
     const [oldest] = this.kept.keys();
     if (this.kept.size > IDEMPOTENCY_KEYS_MAX) this.kept.delete(oldest as string);
     return Effect.onExit(effect, (exit) => {
-      // A request that failed and did nothing may be tried again under its key.
+      // A failed request had no effect, so it may be tried again with the same key.
       if (Exit.isFailure(exit)) this.kept.delete(key);
       return Deferred.done(answer, exit as Exit.Exit<RequestOutcome, HoldfastError>);
     });
   }
 }
 
-/** The first answer; nothing was done this time. */
+/** The first answer, marked as noop because nothing was done this time. */
 const repeated = (first: RequestOutcome): RequestOutcome => {
   const value = first.value as { readonly results?: readonly object[] } | undefined;
   if (value === undefined) return first;

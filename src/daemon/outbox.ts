@@ -1,6 +1,6 @@
 /**
- * The sending side of one connection. Answers go out at once, and streams as fast as the client takes them: a client that is
- * behind on its answers is not read any more (promise R15).
+ * The sending side of one connection. Answers are sent at once, and streams as fast as the client takes them.
+ * If a client is behind on its answers, its requests are not read (promise R15).
  */
 import type { Socket } from "node:net";
 import type { Defects } from "../actors/defects.ts";
@@ -12,7 +12,7 @@ import { failure, type Outcome } from "../protocol/outcome.ts";
 import { timeSince } from "./answers.ts";
 
 interface Chunk {
-  /** The id of its request. */
+  /** The id of the request. */
   readonly id: string;
   readonly text: string;
   readonly taken: () => void;
@@ -21,7 +21,7 @@ interface Chunk {
 export class Outbox {
   private readonly socket: Socket;
   private readonly defects: Defects;
-  /** Chunks of streams that wait until the client has taken what came before. */
+  /** Chunks of streams that wait until the client has taken the data before them. */
   private readonly waiting: Chunk[] = [];
   private isGathering = false;
 
@@ -51,16 +51,19 @@ export class Outbox {
     this.gather();
     socket.write(line);
     crashPoint("answer-after");
-    // Answers do not wait, so it is the next requests that have to.
+    // Answers are not delayed, so the client's next requests must wait.
     if (this.isBehind()) socket.pause();
   }
 
-  /** The client has not taken its answers, and gets to ask no more until it has. */
+  /** The client has not taken its answers, so no more of its requests are read. */
   isBehind(): boolean {
     return this.socket.writableLength > WATCHER_BUFFER_MAX_BYTES;
   }
 
-  /** Undefined where the socket takes it at once; otherwise it resolves once the chunk is written, which is when the socket wants more. */
+  /**
+   * Undefined if the socket takes the text at once; otherwise a promise that resolves when the chunk is
+   * written and the socket wants more.
+   */
   stream(id: string, text: string): Promise<void> | undefined {
     const { socket, waiting } = this;
     if (waiting.length === 0 && this.wantsMore()) {
@@ -70,7 +73,7 @@ export class Outbox {
     return new Promise((taken) => waiting.push({ id, text, taken }));
   }
 
-  /** The client has taken what came before. */
+  /** The client has taken the earlier data. */
   drained(): void {
     while (this.waiting.length > 0 && this.wantsMore()) {
       const chunk = this.waiting.shift()!;
@@ -79,7 +82,7 @@ export class Outbox {
     }
   }
 
-  /** After its terminal line a request says nothing more. */
+  /** Drops the waiting chunks of a request after its terminal line. */
   silence(id: string): void {
     const { waiting } = this;
     for (let at = waiting.length - 1; at >= 0; at -= 1) if (waiting[at]?.id === id) waiting.splice(at, 1);
@@ -89,7 +92,7 @@ export class Outbox {
     return this.socket.writable && !this.socket.writableNeedDrain;
   }
 
-  /** The answers of one turn go out in one write. */
+  /** All answers of one turn of the loop go into one write. */
   private gather(): void {
     if (this.isGathering) return;
     this.isGathering = true;

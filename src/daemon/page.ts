@@ -1,4 +1,7 @@
-/** One page of a fleet. It is told by ids alone, so that workers may start and end between two pages and none is shown twice. */
+/**
+ * One page of a fleet. Pages are delimited only by ids, so that workers may start and end between two pages
+ * and none is listed twice.
+ */
 import type { ListSort } from "../protocol/words.ts";
 import type { WorkerView } from "../runtime/api.ts";
 import type { Replies } from "./replies.ts";
@@ -15,7 +18,7 @@ export const pageOf = (
   return { workers: page, total: workers.length, ...(more && { cursor: page.at(-1)!.id }) };
 };
 
-/** The first ones in another order: where it goes on cannot be told by an id. */
+/** The first workers in another order. An id cannot say where such a list continues. */
 export const sortedPage = (
   workers: readonly WorkerView[],
   sort: ListSort,
@@ -25,7 +28,7 @@ export const sortedPage = (
   const key = KEYS[(isDown ? sort.slice(1) : sort) as keyof typeof KEYS];
   const sorted = workers.toSorted((a, b) => {
     const [x, y] = [key(a), key(b)];
-    // A worker without the thing stands at the end, whichever way round it is.
+    // A worker without the value comes last, in both directions.
     if (x === null || y === null) return (x === null ? 1 : 0) - (y === null ? 1 : 0) || compare(a.id, b.id);
     return (isDown ? compare(y, x) : compare(x, y)) || compare(a.id, b.id);
   });

@@ -1,16 +1,19 @@
 /**
- * Asks the kernel which process made a connection (unix(7), SO_PEERCRED), by the C library (decision 0033). If it cannot be called, callers are
- * known by their claims alone, and the daemon says so.
+ * Asks the kernel which process made a connection (unix(7), SO_PEERCRED), through the C library (decision
+ * 0033). If that is not possible, callers are known only by their claims, and the daemon reports this.
  */
 import type { Socket } from "node:net";
 import { statClock } from "../adapters/process/origin.ts";
 import { type Caller, type Peer, UNKNOWN } from "../protocol/caller.ts";
 import { cFunction } from "./c-library.ts";
 
-/** The pid at the other end of the socket with this descriptor; 0 where it is in a pid namespace that this process does not see. Undefined where the kernel does not say. */
+/**
+ * The pid at the other end of the socket with this descriptor; 0 if it is in a pid namespace that this
+ * process cannot see. Undefined if the kernel does not say.
+ */
 export type AskPeer = (fd: number) => number | undefined;
 
-/** How callers are told apart: by the kernel, or by what they say of themselves, and why. */
+/** How callers are identified: by the kernel, or by their own claims; then `reason` says why. */
 export interface CallerEvidence {
   readonly from: "kernel" | "claims";
   readonly reason?: string;
@@ -18,7 +21,10 @@ export interface CallerEvidence {
 
 export interface Peers {
   readonly evidence: () => CallerEvidence;
-  /** The caller on this connection; looked up once, at the first call. `claimed` is the marker that the client says it has. */
+  /**
+   * The caller on this connection, identified once, at the first call. `claimed`: the marker that the client
+   * says it has.
+   */
   callerOf(socket: Socket): (claimed: string | undefined) => Caller;
 }
 
@@ -40,13 +46,13 @@ const loadAskPeer = (): AskPeer => {
 /** No process has this pid. */
 const NOBODY = -1;
 
-/** The descriptor of a socket of Node's; undefined once it is closed. */
+/** The descriptor of a Node socket; undefined once it is closed. */
 const descriptorOf = (socket: Socket): number | undefined => {
   const fd = (socket as unknown as { readonly _handle?: { readonly fd?: number } | null })._handle?.fd;
   return fd !== undefined && fd >= 0 ? fd : undefined;
 };
 
-/** `report` is told once why callers cannot be told apart. */
+/** `report` is called once, with the reason why callers cannot be identified. */
 export const makePeers = (
   identify: (peer: Peer) => Caller,
   report: (reason: string) => void,
@@ -77,12 +83,12 @@ export const makePeers = (
         if (caller !== undefined) return caller;
         const fd = descriptorOf(socket);
         try {
-          // The connection is gone, and with it what the kernel knew: nobody stays for the answer.
+          // The connection is closed, so the kernel's facts are gone and no client waits for the answer.
           const pid = fd === undefined ? NOBODY : peerOf(fd);
           caller = identify({ pid, connected_s, claimed });
           return caller;
         } catch {
-          // Out of descriptors: nobody can be looked at now. The next question looks again.
+          // No descriptors left, so the caller is unknown now. The next request tries again.
           return UNKNOWN;
         }
       };

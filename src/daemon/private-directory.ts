@@ -1,4 +1,6 @@
-/** Directories that only their owner may enter: the state directory, and the short one for sockets under /tmp. */
+/**
+ * Directories that only their owner may enter: the state directory, and the short one for sockets below /tmp.
+ */
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../protocol/errors.ts";
@@ -6,14 +8,17 @@ import { HoldfastError } from "../protocol/errors.ts";
 const denied = (path: string, why: string, cause?: unknown): HoldfastError =>
   new HoldfastError("PERMISSION_DENIED", `The directory ${path} ${why}.`, { cause });
 
-/** undefined when `path` is a directory of our own; else what is wrong with it. */
+/** Undefined if `path` is a directory of our own, else what is wrong with it. */
 const fault = (stats: Stats): string | undefined => {
   if (!stats.isDirectory()) return "is not a directory";
   if (process.getuid !== undefined && stats.uid !== process.getuid()) return "belongs to another user";
   return undefined;
 };
 
-/** As `mkdir -p`. Node's own never returns where a directory is refused with ENOENT and its parent is there, as below /proc. */
+/**
+ * Like `mkdir -p`. Node's own version never returns if the directory is refused with ENOENT although its
+ * parent exists, as below /proc.
+ */
 const makeDirectories = (path: string): void => {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -26,11 +31,14 @@ const makeDirectories = (path: string): void => {
   }
 };
 
-/** Names of files that Holdfast keeps in a state directory, or in a directory of sockets. A `config.yaml` may be there before all else. */
+/**
+ * Names of files that Holdfast keeps in a state directory or a directory of sockets. A `config.yaml` may
+ * exist before all others.
+ */
 const OURS =
   /^(holdfast\.(?!ya?ml$).*|daemon\.[a-z0-9.-]+|\.doctor-\d+|agent\.sock|[0-9a-f]{16}\.sock|runs|cas|worktrees|archive.*|config\.yaml)$/;
 
-/** Holdfast made it, or it was made for Holdfast alone: nobody else has anything in it. */
+/** Whether Holdfast made the directory or it is only for Holdfast: no other files are in it. */
 const isOurs = (path: string): boolean => {
   const names = readdirSync(path);
   return names.includes("holdfast.db") || names.every((name) => OURS.test(name));
@@ -46,8 +54,9 @@ const open = (path: string, mode: number): HoldfastError =>
   );
 
 /**
- * Creates `path` with mode 0700, or takes an own one. One that others may enter is closed to them only where it is Holdfast's: to
- * close somebody's working directory would take it away from the programs that read it. Fails with PERMISSION_DENIED.
+ * Creates `path` with mode 0700, or accepts an existing directory of our own. If others may enter it, it is
+ * closed to them only if it is Holdfast's: closing somebody's working directory would lock out the programs
+ * that read it. Fails with PERMISSION_DENIED.
  */
 export const ensurePrivateDirectory = (path: string): void => {
   try {
@@ -65,8 +74,9 @@ export const ensurePrivateDirectory = (path: string): void => {
 };
 
 /**
- * Refuse a directory that somebody else made, or a link: under /tmp anybody may take a name first, and what answers
- * behind it would be given prompts and variables. A missing directory is fine; nothing can listen there.
+ * Refuses a directory of another user, and a link. Below /tmp anybody may take a name first, and a program
+ * that answers there would receive prompts and variables. A missing directory is fine, because nothing can
+ * listen there.
  */
 export const refuseForeignDirectory = (path: string): void => {
   const stats = lstatSync(path, { throwIfNoEntry: false });

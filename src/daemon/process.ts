@@ -8,8 +8,8 @@ import { logOutput } from "./log-output.ts";
 import { type DaemonOptions, runDaemon } from "./main.ts";
 
 /**
- * In the foreground until it has stopped; then exits: 0, or the error's own exit code. The first TERM, INT or HUP
- * stops the daemon and keeps its agents; a second one ends it at once.
+ * Runs in the foreground until the daemon has stopped; then exits with 0 or the error's own exit code. The
+ * first TERM, INT or HUP stops the daemon and keeps its agents; a second one ends it at once.
  */
 export const runDaemonProcess = async (
   options: Pick<DaemonOptions, "stateDir" | "version" | "openRuntime" | "takeOver">,
@@ -17,13 +17,13 @@ export const runDaemonProcess = async (
   const output = logOutput(process.stderr);
   const log = makeLog(output.write, process.stderr.isTTY !== true, () => new Date());
   const defects = makeDefects((message, cause) => log("error", message, { cause: textOf(cause) }));
-  // A throw in some callback is a defect of that callback; the agents of a hundred others depend on this process (promise
-  // R36, docs/decisions/0018). Rejections that nobody handles come here, too.
+  // A throw in a callback is a defect of that callback, and the agents of a hundred others depend on this
+  // process (promise R36, docs/decisions/0018). Unhandled rejections come here too.
   process.on("uncaughtException", (cause, origin) => defects.tell(origin, cause));
 
   const { promise, resolve } = Promise.withResolvers<string>();
   let signalled = false;
-  // From the first moment on: a daemon that is stopped while it boots still ends in order.
+  // Installed first, so that a daemon that is stopped during its boot ends in order too.
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(name, () => {
       if (signalled) process.exit(128 + constants.signals[name]);

@@ -1,4 +1,4 @@
-/** The profiles of Protocol v1 that this daemon's requests make up. */
+/** The profiles of Protocol v1 that this daemon's requests form. */
 import { profilesOf } from "../protocol/profiles.ts";
 import { Requests } from "../protocol/requests.ts";
 

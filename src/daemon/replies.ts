@@ -1,4 +1,7 @@
-/** The answer of each command: the `data` of its terminal `ok` envelope (an object, protocol-v1.txt), for handlers and clients alike. */
+/**
+ * The answer of each command: the `data` of its terminal `ok` envelope (an object, protocol-v1.txt), for
+ * handlers and clients.
+ */
 
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
@@ -32,33 +35,36 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly connections: number;
   readonly requests_in_flight: number;
   readonly loop_lag_ms: LoopLag;
-  /** Errors that were thrown where none may be, since the daemon started. */
+  /** Errors since the daemon started that were thrown where none should be. */
   readonly defects: DefectCount;
   readonly health: HealthFacts;
-  /** How callers are told apart. */
+  /** How callers are identified. */
   readonly callers: CallerEvidence;
-  /** config.yaml is not what the daemon has read. */
+  /** config.yaml has changed since the daemon read it. */
   readonly configuration_changed: boolean;
 }
 
-/** It was done before, under the same idempotency key. */
+/** `noop`: it was done before, with the same idempotency key. */
 export interface RepeatedReply {
   readonly effect?: "noop";
 }
 
-/** Answers that are not those of the runtime call of the same name. */
+/** Answers that differ from the runtime call of the same name. */
 interface OwnReplies {
   "agent/fork": SpawnReply;
   "worktree/remove": { readonly results: readonly PerWorker[] };
   "tree/apply": AppliedReply & RepeatedReply;
   "tree/down": AppliedReply & RepeatedReply;
-  /** `total` counts those of all pages; `cursor` is there when more follow. */
+  /** `total` counts the workers of all pages; `cursor` is present if more follow. */
   "agent/list": {
     readonly workers: readonly WorkerView[];
     readonly total: number;
     readonly cursor?: string;
   };
-  /** `next` is the seq to go on from, `cursor` the same with the log's epoch; `records` how many were sent as progress. */
+  /**
+   * `next` is the seq to continue from, `cursor` the same with the log's epoch; `records` is the number sent
+   * as progress.
+   */
   "agent/watch": { readonly next: number; readonly records: number; readonly cursor: string };
   "bb/post": PostReply;
   "bb/list": ItemsReply;
@@ -66,7 +72,7 @@ interface OwnReplies {
   "bb/claim": ClaimReply;
   "bb/release": ReleaseReply;
   "bb/watch": { readonly next: number; readonly records: number; readonly cursor: string };
-  /** `refused`: adapters of users that are left out, and why. */
+  /** `refused`: adapters of users that are left out, with the reasons. */
   "agent/capabilities": {
     readonly kinds: Success<"capabilities">;
     readonly refused: RuntimeApi["refused"];
@@ -74,7 +80,7 @@ interface OwnReplies {
   "jobs/submit": SubmittedJob;
   "jobs/list": JobsReply;
   "jobs/info": JobView;
-  /** After its steps. */
+  /** Sent after the job's steps. */
   "jobs/tail": JobView;
   "jobs/wait": { readonly jobs: readonly JobView[] };
   "jobs/result": JobResult;
@@ -84,7 +90,7 @@ interface OwnReplies {
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };
 }
 
-/** A list is the `results` of an object, also as the data of a PARTIAL_FAILURE. */
+/** A list is the `results` of an object, also in the data of a PARTIAL_FAILURE. */
 type ReplyOf<Name> = Name extends `mailbox/${infer M extends keyof MailboxApi}`
   ? Effect.Success<ReturnType<MailboxApi[M]>>
   : Name extends `${string}/${infer M extends keyof RuntimeApi}`
@@ -101,7 +107,7 @@ export interface HelloReply {
   readonly version: number;
   readonly profiles: readonly string[];
   readonly commands: readonly RequestName[];
-  /** Bounds of requests and answers, by the names that the contract gives them. */
+  /** Bounds of requests and answers, with the contract's names. */
   readonly limits: Readonly<Record<string, number>>;
   readonly daemon: { readonly version: string; readonly store_id: string; readonly epoch: string };
 }

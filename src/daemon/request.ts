@@ -1,6 +1,6 @@
 /**
- * One request line of the socket (architecture §7), checked: the frame first, then the command's own data. All problems of a
- * request are told at once. Pure.
+ * Parses one request line of the socket (architecture §7): checks the frame, then the command's own data. All
+ * problems of a request are reported at once. Pure.
  */
 
 import * as z from "zod";
@@ -24,7 +24,7 @@ import { PROFILES } from "./profiles.ts";
 export type CommandRequest = {
   readonly [N in RequestName]: { readonly name: N; readonly data: RequestData<N> };
 }[RequestName];
-/** Cancelling is a matter of the connection, not a command of the runtime. */
+/** Cancelling concerns the connection. It is not a command of the runtime. */
 export interface CancelRequest {
   readonly name: "request/cancel";
   readonly data: { readonly request_id: string };
@@ -35,23 +35,23 @@ export type ParsedRequest =
       readonly head: EnvelopeHead;
       readonly request: CommandRequest | CancelRequest;
       readonly token?: string | undefined;
-      /** The marker of the run from within which the client asks, as it says. */
+      /** The marker of the run in which the client says it is. */
       readonly run?: string | undefined;
-      /** The bytes that the client takes in an envelope; INLINE_MAX_BYTES where it does not say. */
+      /** The bytes that the client accepts in an envelope. Default: INLINE_MAX_BYTES. */
       readonly inline_max_bytes?: number | undefined;
     }
   | { readonly head: EnvelopeHead; readonly error: HoldfastError };
 
-/** The command of an answer to something that named none. */
+/** The command in an answer to a request that named none. */
 export const UNREADABLE: EnvelopeHead = { command: "request/read", profiles: PROFILES };
 
 const id = z.string().min(1).max(REQUEST_ID_MAX_CHARS);
-/** Answers repeat it as it is. */
+/** Answers repeat the id unchanged. */
 const requestId = id.refine(
   isTellable,
-  "an id is repeated as it is, and this one looks like a secret: choose another",
+  "answers repeat the id, and this one looks like a secret: choose another one",
 );
-/** Unknown members beside these are let pass, so that a newer client can talk to an older daemon. */
+/** Unknown members are accepted, so that a newer client can talk to an older daemon. */
 const Frame = z.object({
   version: z.literal(1),
   /** protocol-v1.txt, Field descriptions. */
@@ -69,7 +69,7 @@ const Frame = z.object({
 });
 const Cancel = z.strictObject({ request_id: id });
 
-/** A byte order mark is no JSON; nothing is let pass that another reader would refuse. */
+/** A byte order mark is not JSON: nothing is accepted that another reader would refuse. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const parseRequest = (line: Buffer): ParsedRequest => {
@@ -96,7 +96,7 @@ export const parseRequest = (line: Buffer): ParsedRequest => {
       }),
     };
   }
-  // Readers differ in which of two they take, so none is taken.
+  // JSON readers differ in which of two equal members they use, so the request is refused.
   const twice = duplicateIn(text);
   if (twice !== undefined)
     return {
@@ -131,7 +131,7 @@ export const parseRequest = (line: Buffer): ParsedRequest => {
 
 const [QUOTE, ESCAPE, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}');
 
-/** Told from the bytes: nothing is built of it. A short line has no room for it. */
+/** Counted in the bytes, before anything is built. A short line cannot be too deep. */
 const isTooDeep = (line: Buffer): boolean => {
   if (line.length <= 2 * REQUEST_MAX_DEPTH) return false;
   let depth = 0;
@@ -150,7 +150,7 @@ const isTooDeep = (line: Buffer): boolean => {
   return false;
 };
 
-/** INVALID_REQUEST of checks that a schema cannot say. */
+/** INVALID_REQUEST for checks that a schema cannot express. */
 export const invalidRequest = (problems: readonly string[]): HoldfastError =>
   new HoldfastError(
     "INVALID_REQUEST",
@@ -183,7 +183,7 @@ const unknownCommand = (command: string): HoldfastError => {
   });
 };
 
-/** The head of a bad frame, so that the client can still tell which of its requests was refused. */
+/** The head of an invalid frame, so that the client can tell which of its requests was refused. */
 const headOf = (json: unknown): EnvelopeHead => {
   const loose = z
     .object({

@@ -1,4 +1,7 @@
-/** The requests of one connection that have no terminal line yet: each runs as a fiber once its turn has come, and is answered once. */
+/**
+ * The requests of one connection without a terminal line yet. Each runs as a fiber once its turn has come,
+ * and is answered once.
+ */
 import { Cause, Effect, Exit, type Fiber } from "effect";
 import type { Defects } from "../actors/defects.ts";
 import { REQUESTS_IN_FLIGHT_MAX } from "../base/limits.ts";
@@ -17,7 +20,7 @@ import type { RequestLane } from "./turns.ts";
 /** Starts a fiber that lives at most as long as the daemon. */
 export type StartFiber = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>;
 
-/** The means of the requests of one connection. */
+/** The services for the requests of one connection. */
 interface ConnectionMeans {
   readonly services: HandlerServices;
   readonly run: StartFiber;
@@ -39,7 +42,7 @@ interface InFlight extends EmittedRequest {
 export class RequestsInFlight {
   private readonly ground: ConnectionMeans;
   private readonly byId = new Map<string, InFlight>();
-  /** The answer to every new request. */
+  /** The answer to every new request while requests are refused. */
   refusal: HoldfastError | undefined;
 
   constructor(ground: ConnectionMeans) {
@@ -50,7 +53,10 @@ export class RequestsInFlight {
     return this.byId.size;
   }
 
-  /** Full, and one of those in flight will end by itself: what comes next waits for it, and is not refused. */
+  /**
+   * The connection is full, but a request in flight will end by itself: the next request waits instead of
+   * being refused.
+   */
   mustWait(): boolean {
     return (
       this.byId.size >= REQUESTS_IN_FLIGHT_MAX &&
@@ -63,19 +69,19 @@ export class RequestsInFlight {
     const head = { ...given.head, request_id: id };
     const error = this.refused(id);
     if (error !== undefined) {
-      // The id is that of the request in flight, which has its own terminal line to come.
+      // The id belongs to the request in flight, whose own terminal line is still to come.
       const { request_id: _, ...anonymous } = head;
       this.ground.outbox.answer(this.byId.has(id) ? anonymous : head, failure(error), given.startedAt);
       return;
     }
-    // The name chooses handler and data alike, which the type of the table cannot follow.
+    // The name determines both handler and data, which the table's type cannot express.
     const handler = HANDLERS[request.name] as RequestHandler<RequestName>;
     const entry: InFlight = { ...given, id, head, lifetime: handler.lifetime };
     this.byId.set(id, entry);
     this.ground.turns.add(() => this.begin(entry, handler, request.data as never));
   }
 
-  /** A command is carried through: cancelling it only ends the waiting for its answer. */
+  /** Cancelling a command only ends the wait for its answer, because commands are completed. */
   cancel(id: string): boolean {
     const request = this.byId.get(id);
     if (request === undefined) return false;
@@ -85,13 +91,13 @@ export class RequestsInFlight {
     return true;
   }
 
-  /** End those that may never end by themselves. */
+  /** Ends requests that may never end by themselves. */
   endOpen(reason: HoldfastError): void {
     for (const request of [...this.byId.values()])
       if (request.lifetime === "open") interrupt(request, reason);
   }
 
-  /** Nobody is left to be answered. */
+  /** Drops all requests, because the client is gone. */
   abandon(): void {
     const gone = [...this.byId.values()];
     this.byId.clear();
@@ -137,7 +143,7 @@ export class RequestsInFlight {
     if (Exit.isSuccess(exit)) return exit.value;
     if (Cause.hasInterruptsOnly(exit.cause)) return failure(request.cancelled ?? cancelledByClient());
     const error = asHoldfastError(Cause.squash(exit.cause));
-    // The error asks for a report with the log, so the log must say more than the answer.
+    // The error asks the user to report it with the log, so the log must have more details than the answer.
     if (Cause.hasDies(exit.cause) || error.code === "INTERNAL") {
       this.ground.defects.tell(`in ${request.head.command}`, Cause.squash(exit.cause));
     }
@@ -152,7 +158,7 @@ export class RequestsInFlight {
     this.ground.ended();
   }
 
-  /** Another request may have its id by now. */
+  /** Another request may have taken the id. */
   private has(entry: InFlight): boolean {
     return this.byId.get(entry.id) === entry;
   }

@@ -1,4 +1,7 @@
-/** Whether a daemon that starts has room for what it writes first, tried and not computed: quotas and file systems count differently. */
+/**
+ * Tests whether a starting daemon has enough space for its first writes. Space is tried and not computed,
+ * because quotas and file systems count differently.
+ */
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -7,20 +10,23 @@ import { HoldfastError } from "../protocol/errors.ts";
 
 const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Throws DISK_FULL or STORE_FAILED. Its file is removed at once, or where it is killed, by the next daemon (`leftovers.ts`). */
+/**
+ * Throws DISK_FULL or STORE_FAILED. Its file is removed at once, or by the next daemon if this process is
+ * killed (`leftovers.ts`).
+ */
 export const refuseWithoutRoom = (stateDir: string, bytes = START_ROOM_BYTES): void => {
   const path = join(stateDir, `daemon.room.${process.pid}`);
   try {
     const fd = openSync(path, "wx", 0o600);
     try {
-      const block = randomBytes(65_536); // what compresses would take no room
+      const block = randomBytes(65_536); // compressible data could take no space
       for (let left = bytes; left > 0; left -= writeSync(fd, block, 0, Math.min(left, block.length)));
     } finally {
       closeSync(fd);
     }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const left = "The daemon that runs was left as it is.";
+    const left = "The running daemon was not changed.";
     if (FULL.has(code))
       throw new HoldfastError(
         "DISK_FULL",

@@ -1,10 +1,16 @@
-/** The link at the documented place, `$XDG_RUNTIME_DIR/holdfast/agent.sock`, for programs that look for the socket there. */
+/**
+ * The link at the documented path, `$XDG_RUNTIME_DIR/holdfast/agent.sock`, for programs that look for the
+ * socket there.
+ */
 import { lstatSync, readlinkSync, symlinkSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { tryConnect } from "./connect.ts";
 import { ensurePrivateDirectory } from "./private-directory.ts";
 
-/** Point `link` at `socket`, unless a daemon of another state directory answers there. True when it does now. */
+/**
+ * Points `link` at `socket`, unless a daemon of another state directory answers there. True if the link now
+ * points at `socket`.
+ */
 export const linkSocket = async (link: string, socket: string): Promise<boolean> => {
   ensurePrivateDirectory(dirname(link));
   if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) {
@@ -18,7 +24,7 @@ export const linkSocket = async (link: string, socket: string): Promise<boolean>
   return true;
 };
 
-/** True when the link had to be made again. */
+/** True if the link had to be made again. */
 export const keepLink = async (link: string, socket: string): Promise<boolean> =>
   !pointsTo(link, socket) && (await linkSocket(link, socket));
 

@@ -1,8 +1,8 @@
 /**
- * One connection (architecture §7): request lines in, Protocol v1 envelopes out, many requests at once. Everything it
- * holds is bounded: one request line, REQUESTS_IN_FLIGHT_MAX requests, and what a slow client has not taken, beyond
- * which its streams wait and its requests are no longer read (promise R15). A defect of a handler is answered with
- * INTERNAL, logged, and ends nothing else (promise R36).
+ * One connection (architecture §7): request lines in, Protocol v1 envelopes out, many requests at once.
+ * Everything that it holds is bounded: one request line, REQUESTS_IN_FLIGHT_MAX requests, and unsent output.
+ * Beyond that bound its streams wait and its requests are not read (promise R15). A defect of a handler is
+ * answered with INTERNAL, logged, and ends nothing else (promise R36).
  */
 import type { Socket } from "node:net";
 import type { Defects } from "../actors/defects.ts";
@@ -26,10 +26,10 @@ import { parseRequest, UNREADABLE } from "./request.ts";
 import { RequestsInFlight, type StartFiber } from "./requests-in-flight.ts";
 import type { RequestLane } from "./turns.ts";
 
-/** The means of a session. */
+/** The services of a session. */
 export interface SessionGround {
   readonly services: Omit<HandlerServices, "caller">;
-  /** The caller, given the marker of a run that the client says it has. */
+  /** Identifies the caller, given the marker that the client says it has. */
   readonly callerOf: (claimed: string | undefined) => Caller;
   readonly run: StartFiber;
   readonly defects: Defects;
@@ -49,17 +49,20 @@ export class Session {
   /** The marker of a run that the client says it has. */
   private claimed: string | undefined;
   private mistakes = { since: 0, count: 0 };
-  /** Runs while a line has begun and not ended, and we read. */
+  /** Runs while a line is incomplete and the socket is read. */
   private lineTimer: NodeJS.Timeout | undefined;
   private activeAt = performance.now();
   private closing = false;
-  /** It was told why, and is closed once it has read that. */
+  /** The client was rejected with a reason, and is closed once it has read it. */
   private isTurnedOut = false;
   private isServing = false;
-  /** Lines wait for the loop's next turn. */
+  /** Lines wait for the next turn of the loop. */
   private isQueued = false;
 
-  /** `socket` must have been made with allowHalfOpen: a client that closes its sending side still gets its answers. */
+  /**
+   * `socket` must have been made with allowHalfOpen: a client that closes its sending side still gets its
+   * answers.
+   */
   constructor(socket: Socket, ground: SessionGround) {
     const { services, callerOf, run, defects, guard, turns } = ground;
     this.socket = socket;
@@ -83,7 +86,7 @@ export class Session {
       this.serve();
     });
     socket.on("end", () => this.ended());
-    // A client that goes away in the middle of a write; 'close' follows.
+    // The client may go away in the middle of a write; 'close' follows.
     socket.on("error", () => {});
     socket.on("close", () => this.closed());
   }
@@ -92,24 +95,26 @@ export class Session {
     return this.requests.count();
   }
 
-  /** Answer new requests with `reason`, or serve them again; those in flight go on. */
+  /** Answers new requests with `reason`, or serves them again. Requests in flight continue. */
   refuse(reason: HoldfastError | undefined): void {
     this.requests.refusal = reason;
   }
 
-  /** Since when nothing was asked or answered, in monotonic milliseconds; undefined while a request is. */
+  /**
+   * When the last request or answer was, in monotonic milliseconds; undefined while a request is in progress.
+   */
   idleSince(): number | undefined {
     const isBusy = this.requests.count() > 0 || this.held.length > 0 || this.lines.isInside();
     return isBusy || this.closing ? undefined : this.activeAt;
   }
 
-  /** Refuse new requests, end what is open, let the others be answered, then close. */
+  /** Refuses new requests, ends open ones, lets the others be answered, then closes. */
   drain(reason: HoldfastError): void {
     this.refuse(reason);
     this.close(reason);
   }
 
-  /** Says why, and hangs up: nothing else is said to it any more. */
+  /** Rejects the client: sends the reason, and then nothing more. */
   turnOut(reason: HoldfastError): void {
     this.held = [];
     this.closing = true;
@@ -122,7 +127,7 @@ export class Session {
     if (this.closing && this.requests.refusal === undefined) return;
     this.activeAt = performance.now();
     const whole = this.lines.push(bytes);
-    // A line that ends lets the next one begin anew.
+    // The end of a line gives the next one its full time.
     if (whole.length > 0) this.stopLineTimer();
     this.held.push(...whole);
     this.serve();
@@ -153,7 +158,7 @@ export class Session {
   }
 
   private serve(): void {
-    // A cancel that is taken here ends another request at once, and with it comes here again.
+    // A cancel that is served here may end another request, which calls this again.
     if (this.isServing) return;
     this.takeHeld();
     if (this.held.length > 0) {
@@ -185,7 +190,7 @@ export class Session {
     });
   }
 
-  /** While we do not read, nobody can end a line. */
+  /** The time for a line does not run while the socket is not read. */
   private watchLine(): void {
     if (!this.lines.isInside() || this.socket.isPaused() || this.closing) this.stopLineTimer();
     else
@@ -259,6 +264,6 @@ export class Session {
   }
 }
 
-/** No request: an empty line, also one that ends in CR LF. */
+/** An empty line is not a request, nor is one with only a CR. */
 const isBlank = (line: Buffer): boolean => line.length === 0 || (line.length === 1 && line[0] === CR);
 const CR = 0x0d;

@@ -1,5 +1,6 @@
 /**
- * The Unix socket of a daemon: mode 0600 in a directory 0700, a bounded number of connections. A file that a killed daemon or somebody else left at its path is removed; that is safe only because the caller holds the lock of the state directory.
+ * The Unix socket of a daemon: mode 0600 in a directory 0700, with a bounded number of connections. An old
+ * file at its path is removed, which is safe only because the caller holds the lock of the state directory.
  */
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -15,17 +16,23 @@ import type { Session } from "./session.ts";
 export interface SocketServer {
   connections(): number;
   inFlight(): number;
-  /** No new connections; each session drains. Completes when all are closed, by force after DAEMON_DRAIN_MS. */
+  /**
+   * Accepts no new connections and drains each session. Completes when all are closed, by force after
+   * DAEMON_DRAIN_MS.
+   */
   drain(reason: HoldfastError): Effect.Effect<void>;
-  /** No new connections or requests from now on; requests in flight go on. False when that is so already. */
+  /**
+   * Refuses new connections and requests from now on; requests in flight continue. False if they are refused
+   * already.
+   */
   refuse(reason: HoldfastError): boolean;
-  /** New connections and requests are taken again, after `refuse`. */
+  /** Accepts new connections and requests again, after `refuse`. */
   readonly accept: Effect.Effect<void, HoldfastError>;
-  /** Listen anew where the socket is gone or is somebody else's; connections that are open go on. True when that was needed. */
+  /** Listens again if the socket is gone or replaced; open connections continue. True if that was needed. */
   keep(): Effect.Effect<boolean, HoldfastError>;
 }
 
-/** Listen at `path`, giving each connection to `open`. Fails with STORE_FAILED or PERMISSION_DENIED. */
+/** Listens at `path` and passes each connection to `open`. Fails with STORE_FAILED or PERMISSION_DENIED. */
 export const listen = (
   path: string,
   connectionsMax: number,
@@ -42,7 +49,7 @@ class Listener implements SocketServer {
   private readonly connectionsMax: number;
   private readonly open: (socket: Socket) => Session;
   private readonly sessions = new Map<Socket, Session>();
-  /** Clients that were turned away and may not have read why. */
+  /** Rejected clients that may not have read the reason yet. */
   private readonly turnedAway = new Set<Socket>();
   private server: Server;
   private isOpen = true;
@@ -105,7 +112,7 @@ class Listener implements SocketServer {
     return Effect.suspend(() => {
       const isThere = this.bound !== undefined && fileId(this.path) === this.bound;
       if (!this.isOpen || isThere) return Effect.succeed(false);
-      // Closing removes whatever has its path, so it comes before the new one.
+      // Closing removes whatever is at the path, so it comes before the new socket.
       this.server.close();
       this.server = this.newServer();
       this.bound = undefined;
@@ -134,7 +141,10 @@ class Listener implements SocketServer {
     });
   }
 
-  /** If all places are taken, the connection that was idle for longest gives way: clients that leak them lock nobody out. */
+  /**
+   * When all places are taken, closes the connection that was idle longest, so that clients with leaked
+   * connections lock nobody out.
+   */
   private makeRoom(): boolean {
     let longest: { readonly socket: Socket; readonly session: Session; readonly since: number } | undefined;
     for (const [socket, session] of this.sessions) {
@@ -171,7 +181,7 @@ const turnAway = (socket: Socket, open: number, turnedAway: Set<Socket>): void =
   }
 };
 
-/** Answers which file is bound. */
+/** Returns the id of the bound file. */
 const bind = (server: Server, path: string): Effect.Effect<string | undefined, HoldfastError> =>
   Effect.callback((resume) => {
     const fail = (cause: NodeJS.ErrnoException): void => {
@@ -188,9 +198,10 @@ const bind = (server: Server, path: string): Effect.Effect<string | undefined, H
       server.once("error", fail);
       server.listen({ path, backlog: BACKLOG_MAX }, () => {
         server.off("error", fail);
-        // Out of descriptors nobody is accepted: who connects waits for the kernel's next try, and it is no defect.
+        // Without free descriptors no client is accepted. The client waits for the kernel's next try; this is
+        // not a defect.
         server.on("error", () => undefined);
-        // Until here the directory alone keeps others out.
+        // Before this, only the directory keeps others out.
         chmodSync(path, 0o600);
         resume(Effect.sync(() => fileId(path)));
       });

@@ -1,6 +1,7 @@
 /**
- * An agent does not start the daemon that somebody has stopped: a stop that kills its agents would be undone by one of them (promise
- * R32). A daemon that was killed is another matter: its agents keep running, and the next command of any caller starts the next daemon.
+ * An agent must not start a daemon that somebody has stopped, because that would undo a stop that kills its
+ * agents (promise R32). After a daemon was killed its agents keep running, and the next command of any caller
+ * starts the next daemon.
  */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -9,9 +10,12 @@ import type { RelatedProcess } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { isHolderAlive, readDaemonFile } from "./daemon-file.ts";
 
-/** Fails with POLICY_VIOLATION where this process, or one above it as far as /proc shows, belongs to a run of this state directory. */
+/**
+ * Fails with POLICY_VIOLATION if this process, or an ancestor that /proc shows, belongs to a run of this
+ * state directory.
+ */
 export const refuseFromInside = (stateDir: string): void => {
-  // A daemon that stops takes its file away at its end; a daemon that was killed leaves it.
+  // A daemon that stops removes its file; one that was killed leaves it.
   const holder = readDaemonFile(stateDir);
   if (holder !== undefined && !isHolderAlive(holder)) return;
   const runs = join(stateDir, "runs");
@@ -21,12 +25,15 @@ export const refuseFromInside = (stateDir: string): void => {
   if (worker === undefined) return;
   throw new HoldfastError(
     "POLICY_VIOLATION",
-    `The daemon was stopped, and the next one may not be started from inside the run of worker ${worker}.`,
+    `The daemon was stopped, and the next one must not be started from inside the run of worker ${worker}.`,
     { suggestion: "Start it from outside: agent daemon start" },
   );
 };
 
-/** By the marker in its environment, or by its output, which goes to the spools of a run. */
+/**
+ * The worker of a process: by the marker in its environment, or by its output, which goes to the spools of a
+ * run.
+ */
 const workerOf = ({ marker, spools }: RelatedProcess, runs: string): string | undefined =>
   [marker?.split("/")[1], ...spools.map((dir) => relative(runs, dir).split("/")[0])].find(
     (id) => id !== undefined && /^\w+$/.test(id) && existsSync(join(runs, id)),

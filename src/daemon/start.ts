@@ -1,8 +1,9 @@
 /**
- * Starts a daemon in the background for a client that found none. Loaded by the light client: no effect, no SQLite.
+ * Starts a daemon in the background for a client that found none. The light client loads this file, so it
+ * must not load effect or SQLite.
  *
- * Many clients may do this at once. The daemon's lock decides who wins; the claim file only keeps the others from
- * starting processes that would lose, so nothing breaks where it is stale or stolen.
+ * Many clients may do this at once. The daemon's lock decides which daemon wins. The claim file only keeps
+ * other clients from starting daemons that would lose, so a stale or stolen claim does no harm.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, renameSync, rmSync } from "node:fs";
@@ -39,8 +40,8 @@ export interface StartOptions {
 }
 
 /**
- * Wait until the daemon answers, starting it if no other client does. Fails with SUPERVISOR_DOWN, quoting the
- * daemon's last line, when it ends or does not answer within DAEMON_START_WAIT_MS.
+ * Waits until the daemon answers, and starts it if no other client does. Fails with SUPERVISOR_DOWN, quoting
+ * the daemon's last line, if it ends or does not answer within DAEMON_START_WAIT_MS.
  */
 export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptions): Promise<Socket> => {
   ensurePrivateDirectory(stateDir);
@@ -59,7 +60,7 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
         refuseFromInside(stateDir);
         child = launch(stateDir, [process.execPath, bundle], [], env);
       }
-      // It lost to a daemon that does not answer: one that is about to, or one that is just stopping.
+      // It lost to a daemon that does not answer yet, or is just stopping.
       if (child?.lost()) child = undefined;
       const failed = child?.failed();
       if (failed !== undefined) throw notStarted(stateDir, failed);
@@ -72,13 +73,13 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
   throw afterTries(silentHolder(stateDir) ?? down(stateDir, silent), tries, DAEMON_START_POLL_MS);
 };
 
-/** Its last line is one of its log, which has a sentence and the next step, or what Node said. */
+/** The last line is a line of its log, with a sentence and the next step, or an error of Node. */
 const notStarted = (stateDir: string, line: string): HoldfastError => {
   let told: { message?: unknown; next?: unknown } = {};
   try {
     told = JSON.parse(line);
   } catch {
-    // Not of the log.
+    // Not a line of the log.
   }
   const { message = line, next } = told;
   const error = down(stateDir, `The daemon did not start: ${message}`);
@@ -90,7 +91,10 @@ const notStarted = (stateDir: string, line: string): HoldfastError => {
 const down = (stateDir: string, message: string): HoldfastError =>
   new HoldfastError("SUPERVISOR_DOWN", message, { suggestion: `See ${daemonLogPath(stateDir)}.` });
 
-/** Keeps others from starting a daemon for a moment; they wait for one. Answers the way to give the claim back. */
+/**
+ * Keeps other clients from starting a daemon for a moment; they wait for this one. Returns the function that
+ * removes the claim.
+ */
 export const claimStart = (stateDir: string): (() => void) => {
   const path = claimPath(stateDir);
   clearName(path);
@@ -106,7 +110,8 @@ const takeClaim = (path: string): boolean => {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
     clearName(path);
     const claimed = statAt(path);
-    // The client that claimed it was killed: the next look takes the claim. A claim from the future is nobody's.
+    // The client that claimed it was killed, so the next check takes the claim. A claim from the future does
+    // not count.
     if (claimed !== undefined && Math.abs(Date.now() - claimed.mtimeMs) > DAEMON_START_CLAIM_MS)
       rmSync(path, { force: true });
     return false;
@@ -116,15 +121,15 @@ const takeClaim = (path: string): boolean => {
 export interface StartedDaemon {
   /** True once it has ended because another daemon has the state directory. */
   lost(): boolean;
-  /** Its last words, once it has ended for another reason. */
+  /** Its last output, once it has ended for another reason. */
   failed(): string | undefined;
-  /** All that it has said. */
+  /** All of its output. */
   said(): string;
   /** Ends it, if it still runs. */
   end(): void;
 }
 
-/** A daemon in the background: `command` is Node and the daemon's program. */
+/** Starts a daemon in the background: `command` is Node and the daemon's program. */
 export const launch = (
   stateDir: string,
   [node, program]: readonly [string, string],
@@ -140,7 +145,8 @@ export const launch = (
   let lost = false;
   let failure: string | undefined;
   try {
-    // Its own session and no marker of a run: an agent that starts the daemon and is then killed does not take it along.
+    // It has its own session and no marker of a run, so that it survives if the agent that started it is
+    // killed.
     child = spawn(node, [...DAEMON_NODE_FLAGS, program, "--state-dir", stateDir, ...flags], {
       cwd: "/",
       detached: true,
@@ -166,7 +172,10 @@ export const launch = (
   };
 };
 
-/** The text that a log has after byte `from`; all of it when the file is shorter (it was put aside). A start says less than the log's bound. */
+/**
+ * The text of a log after byte `from`, or all of it if the file is shorter because the old one was moved
+ * aside. A start prints less than the log's bound.
+ */
 const textAfter = (path: string, from: number): string => {
   const bytes = readRegular(path, 2 * DAEMON_LOG_MAX_BYTES) ?? Buffer.of();
   return bytes.subarray(from > bytes.length ? 0 : from).toString("utf8");
@@ -177,7 +186,10 @@ const lastLine = (path: string, from: number): string | undefined =>
 
 const KEPT = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|XDG_.*|HOLDFAST_(?!(RUN|CRASH_AT)$).*)$/;
 
-/** The daemon's whole environment: what it needs itself. An agent's comes from its own client. */
+/**
+ * The daemon gets only the variables that it needs itself. The environment of an agent comes from its own
+ * client.
+ */
 export const daemonEnvironment = (env: Environment): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env).filter(

@@ -1,6 +1,7 @@
 /**
- * The token of a state directory: 32 random bytes in a file 0600, made once with O_EXCL. A client presents it in
- * `meta.token` of its first request. It is asked for where modes do not keep others from the socket (decision 0018).
+ * The token of a state directory: 32 random bytes in a file 0600, made once with O_EXCL. A client presents it
+ * in `meta.token` of its first request. It is required if modes do not keep others from the socket (decision
+ * 0018).
  */
 import { lstatSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { HoldfastError } from "../protocol/errors.ts";
 
 const tokenPath = (stateDir: string): string => join(stateDir, "daemon.token");
 
-/** undefined where there is none, or it is not for this user. */
+/** Undefined if there is none, or this user may not read it. */
 export const readToken = (stateDir: string): string | undefined => {
   try {
     return readRegular(tokenPath(stateDir))?.toString("utf8").trim() || undefined;
@@ -18,7 +19,10 @@ export const readToken = (stateDir: string): string | undefined => {
   }
 };
 
-/** Makes it where it is missing. Fails with PERMISSION_DENIED where somebody else's file or a link has its place. */
+/**
+ * Makes the token if it is missing. Fails with PERMISSION_DENIED if another user's file or a link is in its
+ * place.
+ */
 export const ensureToken = (stateDir: string): string => {
   const path = tokenPath(stateDir);
   const { randomBytes } = process.getBuiltinModule("node:crypto");
@@ -36,7 +40,7 @@ export const ensureToken = (stateDir: string): string => {
   return token;
 };
 
-/** The token that this daemon asks for, in its place. True when it had to be written again. */
+/** Keeps the token of this daemon in its file. True if it had to be written again. */
 export const keepToken = (stateDir: string, token: string): boolean => {
   if (readToken(stateDir) === token) return false;
   clearName(tokenPath(stateDir));

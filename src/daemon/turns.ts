@@ -1,27 +1,28 @@
 /**
- * How much of one turn of the event loop requests may take, all connections together: ten thousand at once are answered in
- * slices, and the supervision's ticks and timers come in between (promise R15). Connections take turns, a request each, so that
- * one with hundreds of requests delays another by one of them; the requests of one connection are done in their order.
+ * Bounds the time that requests of all connections may take in one turn of the event loop. Ten thousand at
+ * once are answered in slices, so that the supervision's ticks and timers run in between (promise R15).
+ * Connections take turns, one request each, so that one with hundreds of requests delays another by one
+ * request. The requests of one connection keep their order.
  */
 import { REQUESTS_SLICE_MS } from "../base/limits.ts";
 
 /** The requests of one connection. */
 export interface RequestLane {
-  /** Done after the caller, in this turn where it has time left. */
+  /** Runs `work` after the caller, in this turn of the loop if time is left. */
   add(work: () => void): void;
-  /** Nothing more is begun in this turn. */
+  /** No more work may begin in this turn. */
   isOver(): boolean;
 }
 
 export interface Turns {
-  /** One for each connection. A lane with nothing to do costs nothing. */
+  /** One lane for each connection. An empty lane costs nothing. */
   lane(): RequestLane;
 }
 
 type Queue = (() => void)[];
 
 export const makeTurns = (nowMs: () => number, nextTurn: (work: () => void) => unknown): Turns => {
-  /** Lanes that have something to do, the next one first. */
+  /** Lanes with work, the next one first. */
   let busy: Queue[] = [];
   let begun: number | undefined;
   let scheduled = false;
@@ -41,7 +42,7 @@ export const makeTurns = (nowMs: () => number, nextTurn: (work: () => void) => u
   const serve = (): void => {
     scheduled = false;
     while (busy.length > 0 && !isOver()) {
-      // One request of each lane is a round; what a round adds comes in the next one.
+      // One request of each lane is a round; work that a round adds is for the next round.
       const round = busy;
       busy = [];
       let at = 0;
@@ -53,7 +54,10 @@ export const makeTurns = (nowMs: () => number, nextTurn: (work: () => void) => u
     }
   };
 
-  /** The lane goes to the end of the line before its work is done: work that throws is not done again, and holds up nobody. */
+  /**
+   * The lane goes to the end of the queue before its work runs, so that work that throws is not repeated and
+   * delays no other lane.
+   */
   const serveOne = (queue: Queue): void => {
     const work = queue.shift();
     if (queue.length > 0) busy.push(queue);

@@ -1,15 +1,17 @@
 /**
- * The watchdog as a small perl beside the daemon, where there is one: a thread of Node is a second V8, with 10 MB of its own. The daemon
- * writes a line to its stdin at each beat; it ends with the daemon, because its stdin does.
+ * The watchdog as a small perl process beside the daemon, if the machine has perl, because a thread of Node
+ * is a second V8 with 10 MB. The daemon writes a line to its stdin at each beat. When the daemon ends, its
+ * stdin ends, and so does the watchdog.
  */
 import { spawn } from "node:child_process";
 import { BEAT_PERIOD_MS, WATCHDOG_UNREAD_MAX_BYTES } from "../base/limits.ts";
 import type { LoopWatcher, WatchdogData } from "./loop-watcher.ts";
 
 /**
- * A line of stdin: the wall clock in ms, ms since the supervisor's tick, the descriptor of the log, and what the loop knows as JSON. The log is
- * opened by the daemon's descriptor, which changes when the file is made again. /proc/uptime has steps of 10 ms.
- * Two looks of this process lie at most $late apart. Longer means that nobody could run, and a daemon that is stopped (T) is not blocked.
+ * A line of stdin: the wall clock in ms, ms since the supervisor's tick, the descriptor of the log, and the
+ * loop's facts as JSON. The log is opened through the daemon's descriptor, which changes when the file is
+ * made again. /proc/uptime has steps of 10 ms. If two checks of this process are more than $late apart, no
+ * process could run. A daemon that is stopped (T) is not blocked.
  */
 const CODE = String.raw`# holdfast watchdog
 my ($daemon, $file, $period, $late, $tick_late) = @ARGV;
@@ -76,7 +78,7 @@ for (;;) {
 }
 `;
 
-/** `onLoss` is called once, where the process cannot be started or ends before it is told to. */
+/** `onLoss` is called once if the process cannot be started, or ends without being told to. */
 export const watchByProcess = (
   perl: string,
   { pid, file }: Pick<WatchdogData, "pid" | "file">,
@@ -104,7 +106,7 @@ export const watchByProcess = (
   (stdin as unknown as { unref(): void }).unref();
   return {
     beat: ({ wall_ms, tick_age_ms, log_fd, facts }) => {
-      // A watchdog that somebody has stopped reads nothing.
+      // A stopped watchdog does not read its input.
       if (isOver || stdin.writableLength > WATCHDOG_UNREAD_MAX_BYTES) return;
       stdin.write(`${wall_ms} ${tick_age_ms} ${log_fd} ${facts}\n`);
     },

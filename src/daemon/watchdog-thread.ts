@@ -1,6 +1,7 @@
 /**
- * The watchdog's own thread (promise R37): it sees that the event loop does not run, when nothing on that loop can. It
- * writes what it knows to daemon.log and to `daemon.stalled`, which a client reads when nobody answers it.
+ * The watchdog's own thread (promise R37): it notices that the event loop is blocked, when nothing on that
+ * loop can. It writes the facts to daemon.log and to `daemon.stalled`, which a client reads when no daemon
+ * answers.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { workerData } from "node:worker_threads";
@@ -13,7 +14,7 @@ import type { StallReport } from "./watchdog.ts";
 const { pid, file, beats, facts, log: output } = workerData as WatchdogData;
 const times = new BigInt64Array(beats);
 const words = new Uint8Array(facts);
-/** By place in `beats`. */
+/** In the order of `beats`. */
 const WATCHED = [
   { what: "loop", late_ms: BEATS_MISSED_MAX * BEAT_PERIOD_MS },
   { what: "tick", late_ms: BEATS_MISSED_MAX * CLOCK_TICK_MS },
@@ -28,7 +29,7 @@ const log = (level: "error" | "warn", message: string, told: object): void =>
     `${JSON.stringify({ ts: new Date().toISOString(), level, message, ...told })}\n`,
   );
 
-/** The state of the main thread, as the kernel sees it: R is at work, D waits for a disk, S for something else. */
+/** The kernel's state of the main thread: R runs, D waits for a disk, S waits for something else. */
 const mainThread = (): string | undefined => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/stat`, "latin1").split(") ").at(-1)?.[0];
@@ -39,7 +40,7 @@ const mainThread = (): string | undefined => {
 
 const known = (): unknown => {
   try {
-    // A copy: a decoder takes no shared memory.
+    // A copy, because a decoder does not accept shared memory.
     return JSON.parse(new TextDecoder().decode(words.slice()).replace(/\0+$/, ""));
   } catch {
     return undefined;
@@ -50,7 +51,7 @@ const write = (stalled: StallReport): void => {
   try {
     replaceFile(file, `${JSON.stringify(stalled)}\n`);
   } catch {
-    // The log has been told.
+    // The log has the report.
   }
 };
 
@@ -61,7 +62,7 @@ const look = (): void => {
   const now = nowMs();
   const wasStopped = now - lastLook > BEATS_MISSED_MAX * BEAT_PERIOD_MS;
   lastLook = now;
-  // Nobody could run, this thread neither: the next look tells.
+  // No process could run, and neither could this thread: the next check decides.
   if (wasStopped) return;
   const place = WATCHED.findIndex(({ late_ms }, at) => ageMs(at) > late_ms);
   const late = WATCHED[place];

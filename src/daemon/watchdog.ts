@@ -1,6 +1,7 @@
 /**
- * The daemon watches its own loop and its supervisor's tick (promise R37). The loop tells each of its beats to a watcher that does not run on
- * it: a small process, or a thread where there is no perl. The watcher tells where nobody else can.
+ * The daemon watches its own loop and its supervisor's tick (promise R37). The loop reports each beat to a
+ * watcher outside the loop: a small process, or a thread if there is no perl. The watcher reports a block
+ * when the loop cannot.
  */
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -20,7 +21,7 @@ import type { LoopWatcher, WatchdogData } from "./loop-watcher.ts";
 import { stalledFilePath } from "./paths.ts";
 import { watchByProcess } from "./watchdog-process.ts";
 
-/** `daemon.stalled`: there while something that is watched does not run. */
+/** `daemon.stalled`: exists while the loop or the tick is blocked. */
 export interface StallReport {
   readonly pid: number;
   readonly what: "loop" | "tick";
@@ -30,13 +31,13 @@ export interface StallReport {
 
 export interface HealthFacts {
   readonly ok: boolean;
-  /** Since the supervisor last looked at its workers' clocks; bad after three periods. */
+  /** Milliseconds since the supervisor last checked its workers' clocks; bad after three periods. */
   readonly tick_age_ms: number;
-  /** How often the loop was blocked for more than three of its beats, and for how long at most. */
+  /** How often the loop was blocked for more than three of its beats, and the longest block. */
   readonly stalls: { readonly count: number; readonly longest_ms: number };
 }
 
-/** By place in `beats`: a beat of the loop, a tick. */
+/** In the order of `beats`: a beat of the loop, a tick. */
 const LATE_MS = {
   loop_ms: BEATS_MISSED_MAX * BEAT_PERIOD_MS,
   tick_ms: BEATS_MISSED_MAX * CLOCK_TICK_MS,
@@ -92,7 +93,7 @@ export class Watchdog {
           });
   }
 
-  /** The loop runs, and the facts are known: also called on a period. */
+  /** The loop runs and the facts are current. Also called periodically. */
   beat(): void {
     const late_ms = this.ageMs(0) - BEAT_PERIOD_MS;
     Atomics.store(this.times, 0, now());
@@ -108,7 +109,7 @@ export class Watchdog {
     this.watcher.beat({ wall_ms: Date.now(), tick_age_ms: this.ageMs(1), log_fd, facts });
   }
 
-  /** The supervisor has looked at everything. */
+  /** The supervisor has checked everything. */
   readonly ticked = (): void => void Atomics.store(this.times, 1, now());
 
   health(): HealthFacts {
@@ -129,13 +130,13 @@ export class Watchdog {
 
 const now = (): bigint => process.hrtime.bigint();
 
-/** It reads the shared memory by itself. */
+/** The thread reads the shared memory itself. */
 const watchByThread = (watched: WatchdogData, onFailure: (cause: unknown) => void): LoopWatcher => {
   const thread = new Worker(THREAD, {
     workerData: watched,
     resourceLimits: { maxOldGenerationSizeMb: WATCHDOG_HEAP_MAX_MIB },
   });
-  // Without it the daemon works on, and its loop is not watched.
+  // Without the thread the daemon continues, but its loop is not watched.
   thread.on("error", onFailure);
   thread.unref();
   return { beat: () => undefined, end: () => void thread.terminate() };

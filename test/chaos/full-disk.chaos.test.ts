@@ -102,7 +102,7 @@ it.skipIf(!canMount)(
     });
     expect(JSON.parse(upgraded.stdout).error).toMatchObject({
       code: "DISK_FULL",
-      message: expect.stringContaining("The daemon that runs was left as it is."),
+      message: expect.stringContaining("The running daemon was not changed."),
     });
     expect(await client.request("daemon/status", {})).toMatchObject({ pid });
     expect(lives(agent)).toBe(true);

@@ -50,7 +50,7 @@ it("a configuration with mistakes counts as none, and who starts the daemon is t
   const { exit, warnings } = await commands.agent("daemon", "start");
   expect(exit).toBe(0);
   expect(warnings).toEqual([
-    `${path} is left out: adapters: Invalid input: expected array, received number; binaries.claude: a program is an absolute path; nothing of it counts: there are our kinds alone, and what must be allowed is off`,
+    `${path} is left out: adapters: Invalid input: expected array, received number; binaries.claude: a program is an absolute path; it is ignored: only the built-in kinds exist, and everything that it may allow is off`,
   ]);
   const again = await commands.agent("daemon", "start");
   expect(again).toMatchObject({ exit: 0, data: { effect: "noop" }, warnings });

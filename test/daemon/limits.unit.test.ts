@@ -28,7 +28,7 @@ test("the size of the log has no bound unless it is said, and none that a log wi
   expect(retentionSizeOf({})).toBeUndefined();
   expect(retentionSizeOf({ HOLDFAST_RETENTION_SIZE: "10G" })).toBe(10 * 1024 ** 3);
   expect(() => retentionSizeOf({ HOLDFAST_RETENTION_SIZE: "1MB" })).toThrow(
-    'HOLDFAST_RETENTION_SIZE is a size from 16MB on, such as 10G, not "1MB".',
+    'HOLDFAST_RETENTION_SIZE is a size of at least 16MB, such as 10G, not "1MB".',
   );
 });
 

@@ -12,5 +12,5 @@ it("passes where there is room, and leaves nothing behind", () => {
 
 it("refuses a directory that cannot be written", () => {
   const dir = `${temporaryDirectory()}/gone`;
-  expect(() => refuseWithoutRoom(dir)).toThrow("The daemon that runs was left as it is.");
+  expect(() => refuseWithoutRoom(dir)).toThrow("The running daemon was not changed.");
 });

@@ -42,7 +42,7 @@ it("after a stop that keeps its agents, none of them starts the next daemon", as
   const refused = await answer();
   expect(refused).toMatchObject({ ok: false, error: { code: "POLICY_VIOLATION" } });
   expect(refused.error.message).toMatch(
-    /^The daemon was stopped, and the next one may not be started from inside the run of worker \w{26}\./,
+    /^The daemon was stopped, and the next one must not be started from inside the run of worker \w{26}\./,
   );
   expect(await isDown()).toBe(true);
   expect((await commands.agent("daemon", "start")).exit).toBe(0);

@@ -79,7 +79,7 @@ const ready = async (successor: StartedDaemon): Promise<void> => {
       successor.end();
       const why = failed === undefined ? "it is not ready in time." : whyOf(failed);
       throw new HoldfastError("UPGRADE_FAILED", `Version ${VERSION} does not start: ${why}`, {
-        suggestion: "The daemon that runs was left as it is.",
+        suggestion: "The running daemon was not changed.",
       });
     }
     await sleep(DAEMON_START_POLL_MS);

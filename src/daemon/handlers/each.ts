@@ -15,7 +15,7 @@ type PerWorkerRequest =
   | "worktree/remove"
   | "jobs/cancel";
 
-/** A command with one result for each worker; `done` is the rest of "could not be". */
+/** A command with one result for each worker. `done` completes the sentence "could not be …". */
 export const each = <N extends PerWorkerRequest>(
   done: string,
   call: (
@@ -28,7 +28,10 @@ export const each = <N extends PerWorkerRequest>(
     Effect.map(call(runtime, { ...data, caller: caller() }), (results) => perWorker(done, results)),
 });
 
-/** One result an id (cli.md: some failing is PARTIAL_FAILURE); what fails for a single id fails as itself. */
+/**
+ * One result for each id. If some fail the error is PARTIAL_FAILURE (cli.md); a single id fails with its own
+ * error.
+ */
 const perWorker = (
   done: string,
   results: readonly PerWorker[],

@@ -1,4 +1,7 @@
-/** The shape of a handler: checked data in, one Outcome out. Handlers are thin, and never see an envelope or a socket (architecture §6). */
+/**
+ * The shape of a handler: checked data in, one Outcome out. Handlers are thin and never see an envelope or a
+ * socket (architecture §6).
+ */
 import { Effect } from "effect";
 import type { Artifactizer } from "../../protocol/artifactize.ts";
 import type { Caller } from "../../protocol/caller.ts";
@@ -10,10 +13,10 @@ import type { RuntimeApi } from "../../runtime/api.ts";
 import type { Once } from "../once.ts";
 import type { DaemonStatus, Replies } from "../replies.ts";
 
-/** The means of a handler. */
+/** The services that a handler may use. */
 export interface HandlerServices {
   readonly runtime: RuntimeApi;
-  /** For what is too large for an envelope. */
+  /** Stores values that are too large for an envelope. */
   readonly artifactize: Artifactizer;
   /** The facts of `daemon/status` that the runtime does not know. */
   readonly facts: () => Pick<
@@ -27,38 +30,43 @@ export interface HandlerServices {
     | "configuration_changed"
     | "callers"
   >;
-  /** The caller on this connection: found out when something is to be changed. */
+  /** Identifies the caller of this connection; called when a request wants to change something. */
   readonly caller: () => Caller;
-  /** The keeper of the first answers of idempotency keys. */
+  /** Keeps the first answers of idempotency keys. */
   readonly once: Once;
-  /** Shut the runtime down; once the request is answered the daemon exits. */
+  /** Shuts the runtime down. The daemon exits once the request is answered. */
   readonly shutdown: (agents: "kill" | "keep", reason: string) => Effect.Effect<void, HoldfastError>;
 }
 
-/** Send records, as JSON texts, as one progress envelope each. If the client is behind, it resolves when it has taken enough to send more. */
+/**
+ * Sends each record, as JSON text, in a progress envelope. If the client is behind, the promise resolves when
+ * more can be sent.
+ */
 export type Emit = (records: readonly string[], meta?: ProgressMeta) => Promise<void> | undefined;
 
 export interface RequestHandler<N extends RequestName> {
   /**
-   * The effect of the loss of its client. A `command` is carried through: half a kill is worse than an answer that
-   * nobody reads. A `read` ends with the connection. An `open` one (it may never end by itself) ends as soon as the
-   * client closes its sending side.
+   * The effect of losing the client. A `command` is completed, because half a kill is worse than an unread
+   * answer. A `read` ends with the connection. An `open` request, which may never end by itself, ends as soon
+   * as the client closes its sending side.
    */
   readonly lifetime: "command" | "read" | "open";
-  /** With an idempotency key a repeat gets the first answer; others hand their key to the runtime. */
+  /**
+   * A repeat with the same idempotency key gets the first answer. Other handlers pass the key to the runtime.
+   */
   readonly isKeyed?: true;
   run(
     services: HandlerServices,
     data: RequestData<N>,
     emit: Emit,
-    /** The size that the client takes inline, in bytes of JSON. */
+    /** The size that the client accepts inline, in bytes of JSON. */
     inlineMax: number,
   ): Effect.Effect<Outcome<Replies[N]>, HoldfastError>;
 }
 
 export type Handlers<N extends RequestName> = { readonly [Name in N]: RequestHandler<Name> };
 
-/** A handler that only hands on what the runtime answers. */
+/** A handler that returns the answer of the runtime. */
 export const read = <N extends RequestName>(
   call: (runtime: RuntimeApi, data: RequestData<N>) => Effect.Effect<Replies[N], HoldfastError>,
 ): RequestHandler<N> => ({
@@ -66,7 +74,7 @@ export const read = <N extends RequestName>(
   run: ({ runtime }, data) => Effect.map(call(runtime, data), (reply) => success(reply)),
 });
 
-/** The same for what changes something: the runtime is told who asks. */
+/** The same for a request that changes something: the runtime gets the caller. */
 export const command = <N extends RequestName>(
   call: (
     runtime: RuntimeApi,
@@ -78,7 +86,7 @@ export const command = <N extends RequestName>(
     Effect.map(call(runtime, { ...data, caller: caller() }), (reply) => success(reply)),
 });
 
-/** Under an idempotency key it is done once. */
+/** The same request with one idempotency key is carried out once. */
 export const keyed = <N extends RequestName>(handler: RequestHandler<N>): RequestHandler<N> => ({
   ...handler,
   isKeyed: true,

@@ -1,4 +1,7 @@
-/** protocol/hello: which version and profiles a connection is spoken in, and what its bounds are (protocol-v1.txt, Versioning and compatibility). */
+/**
+ * protocol/hello: the version and profiles of a connection, and its bounds (protocol-v1.txt, Versioning and
+ * compatibility).
+ */
 import { Effect } from "effect";
 import {
   REQUEST_LINE_MAX_MS,
@@ -47,7 +50,7 @@ export const hello: RequestHandler<"protocol/hello"> = {
 const unsupported = (sentence: string) =>
   Effect.fail(
     new HoldfastError("UNSUPPORTED_CAPABILITY", sentence, {
-      suggestion: "Ask for what it has, or upgrade the daemon: agent daemon upgrade.",
+      suggestion: "Request only what it has, or upgrade the daemon: agent daemon upgrade.",
       details: { versions: [PROTOCOL_VERSION], profiles: PROFILES },
       phase: "validation",
     }),

@@ -10,7 +10,7 @@ import { TREES } from "./trees.ts";
 import { watch } from "./watch.ts";
 import { WORKERS } from "./workers.ts";
 
-/** A repeat under the same idempotency key gets the first answer. */
+/** A repeat with the same idempotency key gets the first answer. */
 const once = (name: string, handler: RequestHandler<RequestName>): RequestHandler<RequestName> => ({
   ...handler,
   run: (services, data, emit, inlineMax) => {

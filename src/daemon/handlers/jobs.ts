@@ -1,11 +1,11 @@
-/** jobs/*: workers that are never restarted, in the words of protocol-v1.txt. */
+/** jobs/*: workers that are never restarted, in the terms of protocol-v1.txt. */
 import { Effect, Stream } from "effect";
 import { success } from "../../protocol/outcome.ts";
 import type { RequestName } from "../../protocol/requests.ts";
 import { each } from "./each.ts";
 import { command, type Handlers, keyed, type RequestHandler, read } from "./handler.ts";
 
-/** Each step is one progress envelope; the one with `meta.final` is the end of the job. */
+/** Each step is one progress envelope; the one with `meta.final` ends the job. */
 const tail: RequestHandler<"jobs/tail"> = {
   lifetime: "open",
   run: ({ runtime }, { id, ...how }, emit) =>

@@ -4,7 +4,7 @@ import { command, type Handlers, type RequestHandler } from "./handler.ts";
 
 type MailboxRequest = keyof typeof MailboxRequests;
 
-/** Only the wait ends with the connection: a message that was given out stays under its lease. */
+/** Only the wait ends with the connection: a leased message keeps its lease. */
 const poll: RequestHandler<"mailbox/poll"> = {
   ...command((runtime, asked) => runtime.mailbox.poll(asked)),
   lifetime: "open",

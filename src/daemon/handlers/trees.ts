@@ -1,4 +1,4 @@
-/** tree/*: a file's tree, brought up and taken down. */
+/** tree/*: starts and stops the tree of a file. */
 import { withClientEnvironment } from "../../protocol/tree.ts";
 import { command, type Handlers, keyed } from "./handler.ts";
 

@@ -1,4 +1,7 @@
-/** agent/watch: records from a cursor as progress envelopes, then where to go on (architecture §4, Readers follow a cursor). */
+/**
+ * agent/watch: records from a cursor as progress envelopes, then the cursor to continue at (architecture §4,
+ * Readers follow a cursor).
+ */
 import { Effect } from "effect";
 import { cursorOf } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -24,7 +27,7 @@ export const watch: RequestHandler<"agent/watch"> = {
     }),
 };
 
-/** No ids means all workers, with `all` or without. */
+/** No ids means all workers, with or without `all`. */
 const contradictions = ({ ids, all, from, since_ms }: RequestData<"agent/watch">): string[] => {
   const problems: string[] = [];
   if (all && ids.length > 0) problems.push("Give ids or all, not both.");
@@ -40,7 +43,7 @@ const queryOf = (data: RequestData<"agent/watch">, ids: readonly string[]): Watc
   until: data.until,
   ids: ids.length > 0 ? ids : undefined,
   filter: {
-    // A name that is no record type matches no record.
+    // An unknown type name matches no record.
     types: data.types.length > 0 ? (data.types as RecordType[]) : undefined,
     kinds: data.kinds.length > 0 ? data.kinds : undefined,
   },

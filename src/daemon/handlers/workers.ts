@@ -1,4 +1,4 @@
-/** agent/*: the commands on workers, without the stream. */
+/** agent/*: the commands on workers, except the stream. */
 import { Effect } from "effect";
 import { bytesInline } from "../../protocol/artifactize.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -16,7 +16,7 @@ const kill = each<"agent/kill">("killed", (runtime, data) =>
     : runtime.kill(data),
 );
 
-/** The message is a command and is delivered all the same when its client goes away; only the wait for the answer ends. */
+/** The message is delivered even if the client goes away. Only the wait for the answer ends. */
 const ask: RequestHandler<"agent/ask"> = {
   ...command((runtime, { id, text, ...options }) => runtime.ask(id, text, options)),
   lifetime: "open",
@@ -27,7 +27,7 @@ const list: RequestHandler<"agent/list"> = {
   run: ({ runtime }, { limit, cursor, sort, since_ms, ...filter }) => {
     if (sort !== undefined && cursor !== undefined)
       return Effect.fail(
-        invalidRequest(["A cursor goes on in the order of ids: give sort or cursor, not both."]),
+        invalidRequest(["A cursor continues in the order of ids: give sort or cursor, not both."]),
       );
     if (cursor !== undefined && !isUlid(cursor))
       return Effect.fail(new HoldfastError("PAGE_UNKNOWN", `No page begins at the cursor ${cursor}.`));
@@ -44,7 +44,10 @@ const wait: RequestHandler<"agent/wait"> = {
     Effect.map(runtime.wait(ids, timeout_ms), (results) => success({ results })),
 };
 
-/** A run's raw output, secrets and all, must not become an artifact: the slice is cut to what fits inline, and `next` says where to go on. */
+/**
+ * A run's raw output may have secrets, so it must not become an artifact. The slice is cut to fit inline, and
+ * `next` is where to continue.
+ */
 const raw: RequestHandler<"agent/raw"> = {
   lifetime: "read",
   run: ({ runtime }, { id, stream, offset, max_bytes, incarnation }, _, inlineMax) => {
