@@ -28,8 +28,15 @@ export const draftsOf = (worker_id: string) => {
   return { of, requested, line };
 };
 
-const lifeOf = (n: number, lines: number): RecordDraft[] => {
-  const { of, requested, line } = draftsOf(`01BENCH${String(n).padStart(19, "0")}`);
+/** The id of the worker with this number. */
+export const workerId = (n: number): string => `01BENCH${String(n).padStart(19, "0")}`;
+
+/** A line of output with a text of its own. */
+const saying = (line: RecordDraft, text: string): RecordDraft =>
+  ({ ...line, payload: { ...line.payload, text } }) as RecordDraft;
+
+const lifeOf = (n: number, lines: number, textOf?: (n: number) => string): RecordDraft[] => {
+  const { of, requested, line } = draftsOf(workerId(n));
   return [
     requested,
     {
@@ -37,13 +44,15 @@ const lifeOf = (n: number, lines: number): RecordDraft[] => {
       type: "worker_state_changed",
       payload: { from: "pending", to: "starting", reason: "spawned", clock: CLOCK },
     },
-    ...Array.from({ length: lines }, () => line),
+    ...Array.from({ length: lines }, (_, at) =>
+      textOf === undefined ? line : saying(line, textOf(n * lines + at)),
+    ),
     { ...of, type: "worker_ended", payload: { state: "completed", reason: "over" } },
   ];
 };
 
 /** `records` of `workers` that have ended, as they are in a log that has grown for long; without syncs. */
-export const fill = (dir: string, records: number, workers: number): void => {
+export const fill = (dir: string, records: number, workers: number, textOf?: (n: number) => string): void => {
   const log = openLog({
     file: join(dir, "holdfast.db"),
     database: (db) => {
@@ -55,6 +64,6 @@ export const fill = (dir: string, records: number, workers: number): void => {
     },
   });
   const lines = records / workers - 3;
-  for (let n = 0; n < workers; n++) log.append(lifeOf(n, lines));
+  for (let n = 0; n < workers; n++) log.append(lifeOf(n, lines, textOf));
   log.close();
 };

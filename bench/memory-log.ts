@@ -158,6 +158,7 @@ export const makeMemoryLog = (onStarted: () => void): Store => {
     checkAside: notKept,
     rebuildAside: notKept,
     subtree: () => undefined,
+    search: notKept,
     usageAside: notKept,
     gc: notKept,
     look: () => undefined,

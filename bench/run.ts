@@ -15,6 +15,7 @@ import { peers } from "./peers.ts";
 import { requests } from "./requests.ts";
 import { restart } from "./restart.ts";
 import { record } from "./results.ts";
+import { search } from "./search.ts";
 import { sleepers } from "./sleepers.ts";
 import { stalled } from "./stalled.ts";
 import { starts } from "./starts.ts";
@@ -41,6 +42,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   stalled,
   requests,
   turns,
+  search,
   starts,
 };
 

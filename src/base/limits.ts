@@ -216,6 +216,30 @@ export const BB_SEARCH_MAX_CHARS = 1_024;
 export const BB_LOOK_MAX_MS = 24 * 3_600_000;
 /** Watches of the blackboard that are open at once. */
 export const BB_WATCHERS_MAX = 1_000;
+/** The words of `agent search`, its workers and types, and the records of one page: unless another number is asked for, and at most. */
+export const SEARCH_TEXT_ASKED_MAX_CHARS = 1_024;
+export const SEARCH_NAMES_MAX = 64;
+export const SEARCH_PAGE_DEFAULT = 50;
+export const SEARCH_PAGE_MAX = 500;
+/** The text of one record that the index of words takes, and the part of it that an answer shows. */
+export const SEARCH_TEXT_MAX_CHARS = 32 * 1024;
+export const SEARCH_EXCERPT_MAX_CHARS = 240;
+/** The part of an excerpt before its first match. */
+export const SEARCH_EXCERPT_BEFORE_CHARS = 60;
+/** New records that a search takes into the index on the daemon's loop; more of them are a thread's work. */
+export const SEARCH_INDEXED_INLINE_MAX_RECORDS = 500;
+/** Records of one transaction of the index. */
+export const SEARCH_INDEX_SLICE_RECORDS = 5_000;
+/** Records that a search looks through before it lets the loop go on: at first, and at least. A slice that was quick doubles it. */
+export const SEARCH_SLICE_RECORDS = 50_000;
+export const SEARCH_SLICE_MIN_RECORDS = 5_000;
+/** A slice that took less is quick, and one that took more is slow. */
+export const SEARCH_SLICE_QUICK_MS = 2;
+export const SEARCH_SLICE_SLOW_MS = 8;
+/** The time of the last search is noted this exactly. */
+export const SEARCH_NOTED_MS = 3_600_000;
+/** Nobody has searched for this long: the index of words is removed, and the next search makes it anew. */
+export const SEARCH_INDEX_KEPT_MS = 7 * 24 * 3_600_000;
 /** Messages in one mailbox that wait or are under a lease: a send beyond it is refused. And dead letters: the oldest goes, on record. */
 export const MAILBOX_MESSAGES_MAX = 1_000;
 export const MAILBOX_DEAD_MAX = 1_000;

@@ -14,6 +14,7 @@ import * as mailbox from "./commands/mailbox.ts";
 import * as mcp from "./commands/mcp.ts";
 import * as messages from "./commands/messages.ts";
 import * as resume from "./commands/resume.ts";
+import { search, searchProblems } from "./commands/search.ts";
 import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnGate, spawnProblems } from "./commands/spawn-spec.ts";
@@ -45,6 +46,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/info": workers.info,
   "agent/watch": watch,
   "agent/logs": logs,
+  "agent/search": search,
   "agent/output": workers.output,
   "agent/changes": async (context) => (await import("./commands/changes.ts")).changes(context),
   "worktree/remove": async (context) => (await import("./commands/changes.ts")).removeWorktrees(context),
@@ -150,6 +152,7 @@ export const CHECKS: Checks = {
   "agent/changes": changesProblems,
   "agent/watch": watchProblems,
   "agent/logs": logsProblems,
+  "agent/search": searchProblems,
   "agent/usage": usageProblems,
   "daemon/stop": daemon.stopProblems,
   "db/export": db.exportProblems,

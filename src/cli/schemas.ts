@@ -7,13 +7,14 @@ import { ANSWERS, HOLD_REASONS } from "../protocol/holds.ts";
 import { JOB_STATES, type JobStep } from "../protocol/jobs.ts";
 import { MAIL_STATES } from "../protocol/mail.ts";
 import { MAIL_TYPES } from "../protocol/mail-records.ts";
-import type { ModelUsage, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
+import type { ModelUsage, RecordType, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { AppliedReply, PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../runtime/api.ts";
 import type { ItemView } from "../runtime/blackboard-replies.ts";
 import type { JobView } from "../runtime/job-replies.ts";
 import type { BudgetView, UsageReply } from "../runtime/replies.ts";
+import type { SearchHit } from "../runtime/search-replies.ts";
 import type { TurnRow } from "../store/views.ts";
 import type { DoctorReport } from "./reports.ts";
 import { digest, effect, LOCAL_OUTPUTS, time } from "./schemas-local.ts";
@@ -75,6 +76,20 @@ const item: z.ZodType<ItemView> = z.object({
   expires_at: time.describe("the end of its time to live, unless somebody holds it then"),
   claims: z.int().describe("how often it was claimed"),
   lease: z.object({ by: z.string(), claimed_at: time, expires_at: time }).nullable(),
+});
+const hit: z.ZodType<SearchHit> = z.object({
+  seq: z.int(),
+  recorded_at: time,
+  type: z.string() as unknown as z.ZodType<RecordType>,
+  kind: z.string().nullable().describe("the kind of an agent event"),
+  stream: z.string(),
+  worker_id: id.nullable(),
+  worker_name: z.string().nullable(),
+  incarnation: z.int().nullable(),
+  text: z.string().describe("the part of its text around the first match, in one line"),
+  marks: z
+    .array(z.tuple([z.int(), z.int()]))
+    .describe("beginnings and ends of the words in text, in UTF-16 units"),
 });
 const window = z.object({ used: z.int(), max: z.int(), period_ms: z.int() });
 
@@ -640,6 +655,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
       truncated: z.boolean(),
     }),
   ]),
+  "agent/search": z.array(hit),
   "agent/output": z.object({ id, ...answerShape }),
   "jobs/submit": z.object({ ...jobShape, effect: z.enum(["created", "noop"]) }),
   "jobs/list": z.array(job),

@@ -25,6 +25,8 @@ import {
   MESSAGES_PAGE_DEFAULT,
   MESSAGES_PAGE_MAX,
   PRINTED_HEARTBEAT_MS,
+  SEARCH_PAGE_DEFAULT,
+  SEARCH_PAGE_MAX,
 } from "../base/limits.ts";
 import { ANSWERS } from "../protocol/holds.ts";
 import { JOB_STATES } from "../protocol/jobs.ts";
@@ -772,6 +774,42 @@ export const COMMANDS: readonly CommandDef[] = [
       verbose,
     ],
     examples: ["agent logs fixer --tail 20", "agent logs -f fixer"],
+  },
+  {
+    words: ["search"],
+    command: "agent/search",
+    request: "agent/search",
+    group: "Look",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "Find records by their words, newest first",
+    details:
+      "Finds records that have all words of TEXT: what agents said and did, prompts, messages, errors. A word ends where its letters and digits do, and upper case and accents do not count. Text in double quotes is a phrase, and a word with a star at its end is the beginning of a word, of two letters or more. The first search of a long log takes its words into an index, holdfast.db.words in the state directory; if nobody searches for a week, it is removed.",
+    args: [{ name: "TEXT", help: "words to look for", required: true, variadic: true }],
+    flags: [
+      {
+        name: "worker",
+        type: "string",
+        value: "ID",
+        repeatable: true,
+        complete: "worker",
+        help: "only records of this worker",
+      },
+      { ...since, value: "7d" },
+      {
+        name: "type",
+        type: "list",
+        value: "T,…",
+        help: "only these record types, or kinds of agent events (TextOutput, ToolCall, …)",
+      },
+      ...pageFlags(SEARCH_PAGE_MAX, SEARCH_PAGE_DEFAULT),
+    ],
+    examples: [
+      "agent search connection refused",
+      `agent search '"permission denied" time*' --worker fixer --since 7d`,
+      "agent search login --type ToolCall,Error -o json | jq '.data[].text'",
+    ],
   },
   {
     words: ["output"],

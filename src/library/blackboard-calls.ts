@@ -5,6 +5,7 @@ import type { LogRecord } from "../protocol/records.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
 import { checked } from "./checked.ts";
+import { checkedThen } from "./checked-then.ts";
 import type {
   BlackboardWatchOptions,
   ClaimOptions,
@@ -22,12 +23,6 @@ export interface BlackboardCalls {
   release(asked: ReleaseOptions): Effect.Effect<ReleaseReply, HoldfastError>;
   watch(options?: BlackboardWatchOptions): Stream.Stream<LogRecord, HoldfastError>;
 }
-
-const checkedThen = <Data, A>(
-  check: () => Data,
-  call: (data: Data) => Effect.Effect<A, HoldfastError>,
-): Effect.Effect<A, HoldfastError> =>
-  Effect.flatMap(Effect.try({ try: check, catch: asHoldfastError }), call);
 
 /** Applies the bounds that hold over the socket. */
 export const blackboardOf = ({ blackboard: board }: Pick<RuntimeApi, "blackboard">): BlackboardCalls => ({

@@ -80,6 +80,7 @@ export type {
   WorkerInfo,
   WorkerView,
 } from "../runtime/replies.ts";
+export type { SearchHit, SearchReply } from "../runtime/search-replies.ts";
 export type {
   Answer,
   ApproveOptions,
@@ -98,6 +99,7 @@ export type {
   RawSlice,
   ReleaseOptions,
   ResumeOptions,
+  SearchOptions,
   SpawnOptions,
   UsageOptions,
   WatchOptions,

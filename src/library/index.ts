@@ -18,26 +18,8 @@ import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpecInput } from "../protocol/tree.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
-import type {
-  Answered,
-  AnswerReply,
-  AppliedReply,
-  ApprovalsReply,
-  ApprovedReply,
-  ChangesReply,
-  InboxReply,
-  MessageReply,
-  MessagesReply,
-  OutputReply,
-  PerWorker,
-  SpawnReply,
-  TreeNode,
-  UsageReply,
-  WaitReply,
-  WhyReply,
-  WorkerInfo,
-  WorkerView,
-} from "../runtime/replies.ts";
+import type * as replies from "../runtime/replies.ts";
+import type { SearchReply } from "../runtime/search-replies.ts";
 import { applyAs, mcpOf, spawnAs } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
 import { checked, checkWatch, invalid, optionsOf } from "./checked.ts";
@@ -55,6 +37,7 @@ import type {
   RawOptions,
   RawSlice,
   ResumeOptions,
+  SearchOptions,
   SpawnOptions,
   UsageOptions,
   WatchOptions,
@@ -120,7 +103,7 @@ export class Runtime {
   }
 
   /** Resolves when the request is durable; the process starts after that. If a worker cannot start, the call rejects and nothing is recorded. */
-  spawn(options: SpawnOptions): Promise<SpawnReply> {
+  spawn(options: SpawnOptions): Promise<replies.SpawnReply> {
     return this.#call(() => spawnAs(this.#api, this.#registry, options));
   }
 
@@ -129,7 +112,7 @@ export class Runtime {
    * session. Rejects with SESSION_IN_USE if a living worker uses the session, and with UNSUPPORTED_CAPABILITY if the kind
    * cannot do it.
    */
-  resume(id: string, options: ResumeOptions = {}): Promise<SpawnReply> {
+  resume(id: string, options: ResumeOptions = {}): Promise<replies.SpawnReply> {
     return this.#call(() => {
       const { fork = false, ...asked } = optionsOf(options);
       const { id: ref, ...how } = checked("agent/resume", { ...asked, id });
@@ -168,13 +151,13 @@ export class Runtime {
    * Stops a worker, which is then not restarted. Resolves when it has ended and its processes are gone; the effect is `noop`
    * if it had already ended.
    */
-  kill(id: string, options?: KillOptions): Promise<PerWorker>;
+  kill(id: string, options?: KillOptions): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order; `ok` and `error` say whether it succeeded. */
-  kill(ids: readonly string[], options?: KillOptions): Promise<readonly PerWorker[]>;
+  kill(ids: readonly string[], options?: KillOptions): Promise<readonly replies.PerWorker[]>;
   async kill(
     ids: string | readonly string[],
     options: KillOptions = {},
-  ): Promise<PerWorker | readonly PerWorker[]> {
+  ): Promise<replies.PerWorker | readonly replies.PerWorker[]> {
     const results = await this.#callAll(ids, (all) => {
       const { signal } = options;
       if (signal !== undefined && !Object.hasOwn(constants.signals, signal))
@@ -185,10 +168,10 @@ export class Runtime {
   }
 
   /** Starts a new incarnation, even of a worker that has ended or was killed. Resolves when that is recorded. */
-  restart(id: string): Promise<PerWorker>;
+  restart(id: string): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order. */
-  restart(ids: readonly string[]): Promise<readonly PerWorker[]>;
-  async restart(ids: string | readonly string[]): Promise<PerWorker | readonly PerWorker[]> {
+  restart(ids: readonly string[]): Promise<readonly replies.PerWorker[]>;
+  async restart(ids: string | readonly string[]): Promise<replies.PerWorker | readonly replies.PerWorker[]> {
     const results = await this.#callAll(ids, (all) =>
       this.#api.restart(checked("agent/restart", { ids: all }).ids),
     );
@@ -196,13 +179,16 @@ export class Runtime {
   }
 
   /** Stops all processes and clocks of a worker until `unpause`, a stop, or the end of the incarnation. Resolves when that is recorded. */
-  pause(id: string, options?: { readonly reason?: string }): Promise<PerWorker>;
+  pause(id: string, options?: { readonly reason?: string }): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order. */
-  pause(ids: readonly string[], options?: { readonly reason?: string }): Promise<readonly PerWorker[]>;
+  pause(
+    ids: readonly string[],
+    options?: { readonly reason?: string },
+  ): Promise<readonly replies.PerWorker[]>;
   async pause(
     ids: string | readonly string[],
     options: { readonly reason?: string } = {},
-  ): Promise<PerWorker | readonly PerWorker[]> {
+  ): Promise<replies.PerWorker | readonly replies.PerWorker[]> {
     const results = await this.#callAll(ids, (all) => {
       const asked = checked("agent/pause", { ...options, ids: all });
       return this.#api.pause(asked.ids, { reason: asked.reason });
@@ -211,10 +197,10 @@ export class Runtime {
   }
 
   /** Continues a paused worker, whatever the reason for the pause; the effect is `noop` if it was not paused. */
-  unpause(id: string): Promise<PerWorker>;
+  unpause(id: string): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order. */
-  unpause(ids: readonly string[]): Promise<readonly PerWorker[]>;
-  async unpause(ids: string | readonly string[]): Promise<PerWorker | readonly PerWorker[]> {
+  unpause(ids: readonly string[]): Promise<readonly replies.PerWorker[]>;
+  async unpause(ids: string | readonly string[]): Promise<replies.PerWorker | readonly replies.PerWorker[]> {
     const results = await this.#callAll(ids, (all) =>
       this.#api.unpause(checked("agent/unpause", { ids: all }).ids),
     );
@@ -225,17 +211,20 @@ export class Runtime {
    * Resolves when the worker has ended for good, after all restarts. Rejects with TIMEOUT after `timeoutMs` (default:
    * never); the worker then continues.
    */
-  wait(id: string, timeoutMs?: number): Promise<WaitReply>;
+  wait(id: string, timeoutMs?: number): Promise<replies.WaitReply>;
   /** Resolves when all have ended, with their results in order. */
-  wait(ids: readonly string[], timeoutMs?: number): Promise<readonly WaitReply[]>;
-  async wait(ids: string | readonly string[], timeoutMs?: number): Promise<WaitReply | readonly WaitReply[]> {
+  wait(ids: readonly string[], timeoutMs?: number): Promise<readonly replies.WaitReply[]>;
+  async wait(
+    ids: string | readonly string[],
+    timeoutMs?: number,
+  ): Promise<replies.WaitReply | readonly replies.WaitReply[]> {
     const replies = await this.#callAll(ids, (all) => {
       const asked = checked("agent/wait", { ids: all, timeout_ms: timeoutMs });
       return this.#api.wait(asked.ids, asked.timeout_ms);
     });
     // The runtime was closed while these workers kept running.
     if (!replies.every((reply) => isEnded(reply.status))) throw closed();
-    return typeof ids === "string" ? (replies[0] as WaitReply) : replies;
+    return typeof ids === "string" ? (replies[0] as replies.WaitReply) : replies;
   }
 
   /**
@@ -243,7 +232,7 @@ export class Runtime {
    * maximum: 16 MiB), cut between two characters, and the number of missing bytes. Rejects with OUTPUT_NOT_FOUND if there is
    * no output, or if retention has moved it; the error then says where.
    */
-  output(id: string, options: { readonly max_bytes?: number } = {}): Promise<OutputReply> {
+  output(id: string, options: { readonly max_bytes?: number } = {}): Promise<replies.OutputReply> {
     return this.#call(() => {
       const { id: ref, ...how } = checked("agent/output", { ...optionsOf(options), id });
       return this.#api.output(ref, how);
@@ -269,7 +258,9 @@ export class Runtime {
    * spent budgets, and pauses that a user asked for. `all` adds holds that end without a person. `id` selects one worker, or
    * a supervisor by its path.
    */
-  inbox(page: PageOptions & { readonly id?: string; readonly all?: boolean } = {}): Promise<InboxReply> {
+  inbox(
+    page: PageOptions & { readonly id?: string; readonly all?: boolean } = {},
+  ): Promise<replies.InboxReply> {
     return this.#call(() => this.#api.inbox(checked("agent/inbox", page)));
   }
 
@@ -278,7 +269,7 @@ export class Runtime {
    * waits. `message` tells an agent why its request is denied. Rejects with INVALID_STATE if there is no such hold, or if it
    * does not accept this answer.
    */
-  answer(id: string, answer: Answer, options: { readonly message?: string } = {}): Promise<Answered> {
+  answer(id: string, answer: Answer, options: { readonly message?: string } = {}): Promise<replies.Answered> {
     return this.#call(() => {
       const { message, ...asked } = checked("agent/answer", { id, answer, ...options });
       return this.#api.answer(asked.id, asked.answer, { message });
@@ -294,7 +285,7 @@ export class Runtime {
     id: string,
     text: string | undefined,
     options: { readonly idempotency_key?: string; readonly close?: boolean } = {},
-  ): Promise<MessageReply> {
+  ): Promise<replies.MessageReply> {
     return this.#call(() => {
       const asked = checked("agent/send", { id, text, ...options });
       return this.#api.send(asked.id, asked.text, asked);
@@ -309,7 +300,7 @@ export class Runtime {
     id: string,
     text: string,
     options: { readonly idempotency_key?: string; readonly timeout_ms?: number } = {},
-  ): Promise<AnswerReply> {
+  ): Promise<replies.AnswerReply> {
     return this.#call(() => {
       const asked = checked("agent/ask", { id, text, ...options });
       return this.#api.ask(asked.id, asked.text, asked);
@@ -317,7 +308,7 @@ export class Runtime {
   }
 
   /** The newest messages to a worker and their states, in the order of acceptance; with a `cursor`, the messages before it. */
-  messages(id: string, page: PageOptions = {}): Promise<MessagesReply> {
+  messages(id: string, page: PageOptions = {}): Promise<replies.MessagesReply> {
     return this.#call(() => {
       const asked = checked("agent/messages", { id, ...page });
       return this.#api.messages(asked.id, asked);
@@ -330,7 +321,7 @@ export class Runtime {
    */
   approvals(
     page: PageOptions & { readonly id?: string; readonly all?: boolean } = {},
-  ): Promise<ApprovalsReply> {
+  ): Promise<replies.ApprovalsReply> {
     return this.#call(() => this.#api.approvals(checked("agent/approvals", page)));
   }
 
@@ -338,7 +329,11 @@ export class Runtime {
    * Answers a permission request, by its id, a unique prefix of it, or a worker with only one request. Repeating the answer
    * has no effect; a different one rejects with INVALID_STATE.
    */
-  approve(id: string, decision: "allow" | "deny", options: ApproveOptions = {}): Promise<ApprovedReply> {
+  approve(
+    id: string,
+    decision: "allow" | "deny",
+    options: ApproveOptions = {},
+  ): Promise<replies.ApprovedReply> {
     return this.#call(() => {
       const asked = checked("agent/approve", { id, decision, ...options });
       return this.#api.approve(asked.id, asked.decision, asked);
@@ -351,11 +346,11 @@ export class Runtime {
   }
 
   /** Workers that have not ended, oldest first; with `all`, or an ended status, also those that have. */
-  list(options: ListOptions = {}): Promise<readonly WorkerView[]> {
+  list(options: ListOptions = {}): Promise<readonly replies.WorkerView[]> {
     return this.#call(() => this.#api.list(checked("agent/list", options)));
   }
 
-  info(id: string): Promise<WorkerInfo> {
+  info(id: string): Promise<replies.WorkerInfo> {
     return this.#call(() => this.#api.info(checked("agent/info", { id }).id));
   }
 
@@ -364,7 +359,7 @@ export class Runtime {
    * cas get`). Rejects with UNSUPPORTED_CAPABILITY if the worker has no worktree, because the state before its work is then
    * unknown.
    */
-  changes(id: string): Promise<ChangesReply> {
+  changes(id: string): Promise<replies.ChangesReply> {
     return this.#call(() => this.#api.changes(checked("agent/changes", { id }).id));
   }
 
@@ -376,13 +371,22 @@ export class Runtime {
   }
 
   /** The root supervisor, its trees, and the workers that have not ended. */
-  tree(): Promise<TreeNode> {
+  tree(): Promise<replies.TreeNode> {
     return this.#call(() => this.#api.tree());
   }
 
   /** The supervisor's decisions about a worker, or about a supervisor by its path, oldest first. */
-  why(id: string): Promise<WhyReply> {
+  why(id: string): Promise<replies.WhyReply> {
     return this.#call(() => this.#api.why(checked("agent/why", { id }).id));
+  }
+
+  /**
+   * Finds records that have all words of a text, newest first. Text in double quotes is a phrase, and a word with a star at
+   * its end is the beginning of a word. With a `cursor`, those before it. The first search of a long log takes its words
+   * into an index.
+   */
+  search(text: string, options: SearchOptions = {}): Promise<SearchReply> {
+    return this.#call(() => this.#api.search(checked("agent/search", { text, ...optionsOf(options) })));
   }
 
   /**
@@ -390,17 +394,20 @@ export class Runtime {
    * below these supervisors; without ids, for every worker there ever was. `by` is `day` (the default, in UTC), `kind`,
    * `model`, `worker` or `label:KEY`.
    */
-  usage(ids: readonly string[] = [], options: UsageOptions = {}): Promise<UsageReply> {
+  usage(ids: readonly string[] = [], options: UsageOptions = {}): Promise<replies.UsageReply> {
     return this.#call(() => this.#api.usage(checked("agent/usage", { ids: [...ids], ...options })));
   }
 
   /** Changes a tree to match this spec: it starts, stops and restarts only what differs. With `dry_run` it only reports the changes. */
-  applyTree(tree: TreeSpecInput, options: { readonly dry_run?: boolean } = {}): Promise<AppliedReply> {
+  applyTree(
+    tree: TreeSpecInput,
+    options: { readonly dry_run?: boolean } = {},
+  ): Promise<replies.AppliedReply> {
     return this.#call(() => applyAs(this.#api, this.#registry, tree, options));
   }
 
   /** Stops a tree right to left and removes it. */
-  downTree(name: string): Promise<AppliedReply> {
+  downTree(name: string): Promise<replies.AppliedReply> {
     return this.#call(() => this.#api.downTree(checked("tree/down", { name }).name));
   }
 

@@ -112,6 +112,19 @@ export interface UsageOptions {
   readonly subtree?: boolean;
 }
 
+export interface SearchOptions {
+  /** Only records of these workers. */
+  readonly workers?: string[];
+  /** Only records of these types, or agent events of these kinds. */
+  readonly types?: string[];
+  /** Only records of this last time. */
+  readonly since_ms?: number;
+  /** Default: 50. */
+  readonly limit?: number;
+  /** As the answer before has told it. */
+  readonly cursor?: string;
+}
+
 /** An item of the blackboard: at least one of title, body and data. */
 export interface PostOptions {
   /** Default: `default`. */

@@ -17,6 +17,10 @@ import {
   PROMPT_MAX_BYTES,
   RAW_SLICE_BYTES,
   RETENTION_SIZE_MIN_BYTES,
+  SEARCH_NAMES_MAX,
+  SEARCH_PAGE_DEFAULT,
+  SEARCH_PAGE_MAX,
+  SEARCH_TEXT_ASKED_MAX_CHARS,
   TAIL_MAX_RECORDS,
 } from "../base/limits.ts";
 import { BLACKBOARD_REQUESTS } from "./blackboard-requests.ts";
@@ -25,6 +29,7 @@ import { isUlid } from "./forms.ts";
 import { ANSWERS } from "./holds.ts";
 import { JOB_STATES } from "./jobs.ts";
 import { MailboxRequests } from "./mailbox-requests.ts";
+import { searchProblem } from "./search-text.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
 import { LIST_SORTS, USAGE_BY } from "./words.ts";
 import { WorkerSpec, WorkerStatus } from "./worker.ts";
@@ -218,6 +223,26 @@ export const Requests = {
     until: z.int().min(0).optional(),
     /** Begin with only the newest N records. */
     tail: z.int().min(0).max(TAIL_MAX_RECORDS).optional(),
+  }),
+  "agent/search": z.strictObject({
+    /** Words; text in double quotes is a phrase, and a word with a star at its end is the beginning of one. */
+    text: z
+      .string()
+      .max(SEARCH_TEXT_ASKED_MAX_CHARS)
+      .superRefine((text, { addIssue }) => {
+        const message = searchProblem(text);
+        if (message !== undefined) addIssue({ code: "custom", message });
+      }),
+    workers: z.array(ref).max(SEARCH_NAMES_MAX).default([]),
+    /** Record types, or kinds of AgentEvents. */
+    types: z
+      .array(z.string().regex(/^\w[\w.]{0,63}$/, "it is no type of a record"))
+      .max(SEARCH_NAMES_MAX)
+      .default([]),
+    since_ms: ms.optional(),
+    limit: z.int().min(1).max(SEARCH_PAGE_MAX).default(SEARCH_PAGE_DEFAULT),
+    /** As the previous page told it: records before it. */
+    cursor: z.string().regex(CURSOR, "it is no cursor of agent search").optional(),
   }),
   "agent/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
   "agent/output": z.strictObject({

@@ -13,6 +13,7 @@ import type { HoldAnswer } from "../protocol/holds.ts";
 import type { JobState, JobStep } from "../protocol/jobs.ts";
 import type { MailType } from "../protocol/mail-records.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import type { RequestData } from "../protocol/requests.ts";
 import type { JsonValue } from "../protocol/talk-records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import type { RestartPolicy, WorkerSpecInput } from "../protocol/worker.ts";
@@ -54,6 +55,7 @@ import type {
   WorkerInfo,
   WorkerView,
 } from "./replies.ts";
+import type { SearchReply } from "./search-replies.ts";
 import type { WorkerFilter } from "./selecting.ts";
 
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
@@ -365,6 +367,8 @@ export interface RuntimeApi {
   /** Hands over pages of JSON lines: the log, then the live tail, without gap or repeat. Returns the cursor to go on from. */
   follow(query: WatchQuery, take: TakePage): Effect.Effect<number, HoldfastError>;
   watch(query: WatchQuery): Stream.Stream<LogRecord, HoldfastError>;
+  /** Records that have all words, newest first, of everything recorded before the call. */
+  search(query: RequestData<"agent/search">): Effect.Effect<SearchReply, HoldfastError>;
   /** Waits for the ends of workers. Fails with TIMEOUT after `timeoutMs`. */
   wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly WaitReply[], HoldfastError>;
   /** The final answer: what the agent called so, else its last message; a command's last stdout. At most the first `max_bytes`. */

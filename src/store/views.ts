@@ -10,6 +10,7 @@ import type { MailMessage } from "../protocol/mail.ts";
 import type { MessageRow } from "../protocol/message-row.ts";
 import type { EndCause, JsonValue, ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
+import type { SearchPage, SearchQuery } from "./search.ts";
 import type { SubtreeSum, UsageQuery, UsageReport } from "./usage-report.ts";
 
 /** The state of a worker by its records alone. */
@@ -172,6 +173,8 @@ export interface Views {
   subtree(workerId: string, max: number): SubtreeSum | undefined;
   /** Sums usage in a worker thread, one query at a time. Nothing else waits for it. */
   usageAside(query: UsageQuery): Promise<UsageReport>;
+  /** Records by their words, of all that was committed before; its index is made, or brought up, first. One search at a time. */
+  search(query: SearchQuery): Promise<SearchPage>;
   message(workerId: string, messageId: string): MessageRow | undefined;
   /** The newest messages of a worker that were accepted before the record `before`, in the order of acceptance. */
   messages(workerId: string, before: number, limit: number): readonly MessageRow[];

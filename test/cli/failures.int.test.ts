@@ -44,6 +44,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "agent/watch": ["SUPERVISOR_DOWN", "watch"],
   "agent/logs": ["SUPERVISOR_DOWN", "logs", "a"],
   "agent/output": ["SUPERVISOR_DOWN", "output", "a"],
+  "agent/search": ["SUPERVISOR_DOWN", "search", "a"],
   "agent/changes": ["SUPERVISOR_DOWN", "changes", "a"],
   "worktree/remove": ["SUPERVISOR_DOWN", "worktree", "remove", "a"],
   "agent/wait": ["SUPERVISOR_DOWN", "wait", "a"],

@@ -57,6 +57,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/logs", ["logs", "done", "-f", "--tail", "2"]],
   ["agent/logs", ["logs", "done", "--raw"]],
   ["agent/output", ["output", "done"]],
+  ["agent/search", ["search", "hello"]],
   ["agent/spawn", ["spawn", ...IN_REPO, "--worktree", "--name", "tree", "--wait", "--", "touch", "b"]],
   ["agent/spawn", ["spawn", ...IN_REPO, "--worktree=spare", "--name", "spare", "--wait", "--", "true"]],
   ["agent/spawn", ["spawn", ...IN_REPO, "--worktree", "--dry-run", "--", "true"]],

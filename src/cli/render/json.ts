@@ -15,6 +15,7 @@ export const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/capabilities": "kinds",
   "jobs/list": "jobs",
   "jobs/wait": "jobs",
+  "agent/search": "hits",
   "bb/list": "items",
   "bb/search": "items",
   "cas/list": "artifacts",

@@ -28,6 +28,7 @@ import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
 import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { makePrinter } from "./pieces.ts";
+import { searchText } from "./search.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table, wrapLines } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { count, duration, uniqueChars } from "./units.ts";
@@ -405,6 +406,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "approvals/deny": approvedText,
   "agent/cancel": ({ effect }: { readonly effect: string }, { paint }: TextContext) =>
     paint("dim", effect === "noop" ? "no turn was open" : "its turn is being ended"),
+  "agent/search": searchText,
   "bb/post": postedText,
   "bb/list": itemsText,
   "bb/search": itemsText,

@@ -87,6 +87,7 @@ export const WORKERS: Handlers<WorkerRequestName> = {
   "agent/tree": read((runtime) => runtime.tree()),
   "agent/usage": read((runtime, asked) => runtime.usage(asked)),
   "agent/why": read((runtime, { id }) => runtime.why(id)),
+  "agent/search": read((runtime, query) => runtime.search(query)),
   "agent/wait": wait,
   "agent/output": read((runtime, { id, ...how }) => runtime.output(id, how)),
   "agent/changes": read((runtime, { id }) => runtime.changes(id)),

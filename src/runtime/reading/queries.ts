@@ -19,6 +19,7 @@ import type { WorkerInfo } from "../replies.ts";
 import { asksForEnded, isSelected } from "../selecting.ts";
 import type { Forest } from "../trees/forest.ts";
 import { makePrinted } from "./printed.ts";
+import { searchOf } from "./search.ts";
 import { WorkerPresenter } from "./shown.ts";
 import { makeUsage, subtreeUsage } from "./usage.ts";
 import { deniedOf, runFindingsOf } from "./views.ts";
@@ -46,6 +47,7 @@ export type Queries = Pick<
   | "why"
   | "follow"
   | "watch"
+  | "search"
   | "output"
   | "raw"
   | "capabilities"
@@ -80,6 +82,7 @@ export const makeQueries = (
     tree: () => attempt(() => shown.tree()),
     usage: makeUsage(core, forest),
     why: (ref) => whyOf(core, forest, shown, ref),
+    search: searchOf(core),
     ...makeWatching(core, isOver),
     ...makePrinted(core),
     refused: options.registry.refused,

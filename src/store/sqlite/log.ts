@@ -12,6 +12,7 @@ import { newId as newUlid } from "../../protocol/ids.ts";
 import { DAEMON_STREAM, isOutput, type LogRecord, treeStream, workerStream } from "../../protocol/records.ts";
 import type { EventLog } from "../event-log.ts";
 import type { History } from "../history.ts";
+import type { SearchQuery } from "../search.ts";
 import type { Store, Upkeep } from "../upkeep.ts";
 import type { Views } from "../views.ts";
 import type { AppendBatch } from "./append.ts";
@@ -30,6 +31,7 @@ import type { LogOptions } from "./open-options.ts";
 import { rebuild } from "./rebuild.ts";
 import { makeRecent } from "./recent.ts";
 import { makeReserve, type Reserve } from "./reserve.ts";
+import { Searches } from "./search/search.ts";
 import { putBack } from "./write-back.ts";
 
 /** Failures of the store itself, not of one caller's records. */
@@ -149,6 +151,12 @@ class OpenLog {
     this.continuity.look();
   }
 
+  /** The record of a seq, its checksum verified; undefined where retention has removed it. */
+  readonly recordAt = (seq: number): LogRecord | undefined => {
+    const [record] = this.keeper.at().cursor.read(seq - 1, 1).records;
+    return record?.seq === seq ? record : undefined;
+  };
+
   /** Lends the connection to code that changes the log at once, beside the writer. */
   readonly writable = (): Database => {
     this.held.flush();
@@ -232,7 +240,11 @@ const eventsOf = (log: OpenLog): EventLog => {
   };
 };
 
-const viewsOf = ({ ask, options: { file }, judged }: OpenLog, offload: Offload): Views => {
+const viewsOf = (
+  { ask, options: { file }, judged }: OpenLog,
+  offload: Offload,
+  search: Views["search"],
+): Views => {
   /** Queries of usage wait for each other, so that there is at most one thread. */
   const aside = oneByOne(judged);
   return {
@@ -249,6 +261,7 @@ const viewsOf = ({ ask, options: { file }, judged }: OpenLog, offload: Offload):
     turns: ask(({ turns }, ...asked) => turns(...asked)),
     subtree: ask(({ subtree }, ...asked) => subtree(...asked)),
     usageAside: (query) => aside(() => offload.run("usage", { file, query })),
+    search,
     message: ask(({ messages }, ...asked) => messages.one(...asked)),
     messages: ask(({ messages }, ...asked) => messages.before(...asked)),
     messagesEnd: ask(({ messages }, ...run) => messages.writtenTo(...run)),
@@ -274,7 +287,7 @@ const viewsOf = ({ ask, options: { file }, judged }: OpenLog, offload: Offload):
   };
 };
 
-const upkeepOf = (log: OpenLog, offload: Offload): Upkeep => {
+const upkeepOf = (log: OpenLog, offload: Offload, tidied: () => Promise<void>): Upkeep => {
   const { ask, group, held, keeper, newId, writable } = log;
   const { file } = log.options;
   /** Tasks over the whole log run one after another. */
@@ -303,18 +316,39 @@ const upkeepOf = (log: OpenLog, offload: Offload): Upkeep => {
           rmSync(into, { force: true });
         }
       }),
-    gc: (how) => alone(() => collectGarbage({ file, newId, db: writable }, offload, how)),
+    gc: (how) =>
+      alone(async () => {
+        const report = await collectGarbage({ file, newId, db: writable }, offload, how);
+        if (!how.dry_run) await tidied();
+        return report;
+      }),
     look: () => log.look(),
+  };
+};
+
+/** Searches, and the care for their index: one at a time. */
+const searchesOf = (log: OpenLog, offload: Offload) => {
+  const { file, now = Date.now, report = () => {} } = log.options;
+  const { history, keeper, head, recordAt: at } = log;
+  const searches = new Searches({ file, history, head, db: () => keeper.at().db, at }, offload, now);
+  const inTurn = oneByOne(log.judged);
+  return {
+    search: (query: SearchQuery) => inTurn(() => searches.search(query)),
+    tidied: () =>
+      inTurn(() => searches.tidy()).catch((error: HoldfastError) =>
+        report(`words of removed records stay in the index: ${error.message}`),
+      ),
   };
 };
 
 const open = (options: LogOptions): Store => {
   const log = new OpenLog(options);
   const offload = makeOffload();
+  const { search, tidied } = searchesOf(log, offload);
   return {
     ...eventsOf(log),
-    ...viewsOf(log, offload),
-    ...upkeepOf(log, offload),
+    ...viewsOf(log, offload, search),
+    ...upkeepOf(log, offload, tidied),
     close: () => {
       offload.close();
       log.close();

@@ -5,6 +5,7 @@ import type { UsageQuery, UsageReport } from "../usage-report.ts";
 import type { FoldReport } from "./mend.ts";
 import type { Collecting, CollectionResult } from "./retention/collect.ts";
 import type { OutputRange } from "./retention/remove.ts";
+import type { Indexing } from "./search/indexing.ts";
 
 export interface Tasks {
   check: { readonly asks: { readonly file: string }; readonly answers: CheckReport };
@@ -22,6 +23,8 @@ export interface Tasks {
     readonly asks: { readonly file: string; readonly query: UsageQuery };
     readonly answers: UsageReport;
   };
+  /** Brings the index of words up to the log, and takes out of it what retention has removed. */
+  index: { readonly asks: Indexing; readonly answers: null };
   /** Digests of artifacts that records name. */
   references: { readonly asks: { readonly file: string }; readonly answers: readonly string[] };
 }

@@ -6,6 +6,7 @@ import { foldInto } from "./mend.ts";
 import { checkFile } from "./offline.ts";
 import { referencedDigests } from "./references.ts";
 import { collect, runsOf } from "./retention/collect.ts";
+import { bringUp } from "./search/indexing.ts";
 import type { Task, TaskReply } from "./thread-tasks.ts";
 import { usageOfFile } from "./usage.ts";
 
@@ -21,14 +22,16 @@ const carryOut = (task: Task): unknown => {
       return runsOf(task.asks.path, task.asks.sha256);
     case "usage":
       return usageOfFile(task.asks.file, task.asks.query);
+    case "index":
+      return bringUp(task.asks);
     case "references":
       return referencedDigests(task.asks.file);
   }
 };
 
-const answer = (task: Task): TaskReply => {
+const answer = async (task: Task): Promise<TaskReply> => {
   try {
-    return { ok: true, value: carryOut(task) };
+    return { ok: true, value: await carryOut(task) };
   } catch (cause) {
     const { file } = { file: "", ...task.asks };
     const { code, message, suggestion } = makeJudge(file, Date.now)(storeError(cause));
@@ -36,4 +39,4 @@ const answer = (task: Task): TaskReply => {
   }
 };
 
-parentPort?.postMessage(answer(workerData as Task));
+void answer(workerData as Task).then((reply) => parentPort?.postMessage(reply));

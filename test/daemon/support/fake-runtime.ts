@@ -170,6 +170,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         });
       }),
     watch: () => Stream.empty,
+    search: unused("search"),
     wait: () =>
       Effect.acquireUseRelease(
         Effect.sync(() => void waits++),
