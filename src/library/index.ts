@@ -46,6 +46,8 @@ import { closed, listOf, only, promised } from "./promises.ts";
 import { rawSlices } from "./raw.ts";
 import { Watches } from "./watches.ts";
 
+type OneOrEach = replies.PerWorker | readonly replies.PerWorker[];
+
 /** Runs the calls of a runtime, on the clock of the machine or of a test. */
 type RunEffect = typeof promised;
 
@@ -154,28 +156,21 @@ export class Runtime {
   kill(id: string, options?: KillOptions): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order; `ok` and `error` say whether it succeeded. */
   kill(ids: readonly string[], options?: KillOptions): Promise<readonly replies.PerWorker[]>;
-  async kill(
-    ids: string | readonly string[],
-    options: KillOptions = {},
-  ): Promise<replies.PerWorker | readonly replies.PerWorker[]> {
-    const results = await this.#callAll(ids, (all) => {
+  kill(ids: string | readonly string[], options: KillOptions = {}): Promise<OneOrEach> {
+    return this.#callEach(ids, (all) => {
       const { signal } = options;
       if (signal !== undefined && !Object.hasOwn(constants.signals, signal))
         throw invalid([`there is no signal "${signal}"`]);
       return this.#api.kill(checked("agent/kill", { ...options, ids: all }));
     });
-    return typeof ids === "string" ? only(results) : results;
   }
 
   /** Starts a new incarnation, even of a worker that has ended or was killed. Resolves when that is recorded. */
   restart(id: string): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order. */
   restart(ids: readonly string[]): Promise<readonly replies.PerWorker[]>;
-  async restart(ids: string | readonly string[]): Promise<replies.PerWorker | readonly replies.PerWorker[]> {
-    const results = await this.#callAll(ids, (all) =>
-      this.#api.restart(checked("agent/restart", { ids: all }).ids),
-    );
-    return typeof ids === "string" ? only(results) : results;
+  restart(ids: string | readonly string[]): Promise<OneOrEach> {
+    return this.#callEach(ids, (all) => this.#api.restart(checked("agent/restart", { ids: all }).ids));
   }
 
   /** Stops all processes and clocks of a worker until `unpause`, a stop, or the end of the incarnation. Resolves when that is recorded. */
@@ -185,26 +180,19 @@ export class Runtime {
     ids: readonly string[],
     options?: { readonly reason?: string },
   ): Promise<readonly replies.PerWorker[]>;
-  async pause(
-    ids: string | readonly string[],
-    options: { readonly reason?: string } = {},
-  ): Promise<replies.PerWorker | readonly replies.PerWorker[]> {
-    const results = await this.#callAll(ids, (all) => {
+  pause(ids: string | readonly string[], options: { readonly reason?: string } = {}): Promise<OneOrEach> {
+    return this.#callEach(ids, (all) => {
       const asked = checked("agent/pause", { ...options, ids: all });
       return this.#api.pause(asked.ids, { reason: asked.reason });
     });
-    return typeof ids === "string" ? only(results) : results;
   }
 
   /** Continues a paused worker, whatever the reason for the pause; the effect is `noop` if it was not paused. */
   unpause(id: string): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order. */
   unpause(ids: readonly string[]): Promise<readonly replies.PerWorker[]>;
-  async unpause(ids: string | readonly string[]): Promise<replies.PerWorker | readonly replies.PerWorker[]> {
-    const results = await this.#callAll(ids, (all) =>
-      this.#api.unpause(checked("agent/unpause", { ids: all }).ids),
-    );
-    return typeof ids === "string" ? only(results) : results;
+  unpause(ids: string | readonly string[]): Promise<OneOrEach> {
+    return this.#callEach(ids, (all) => this.#api.unpause(checked("agent/unpause", { ids: all }).ids));
   }
 
   /**
@@ -380,11 +368,7 @@ export class Runtime {
     return this.#call(() => this.#api.why(checked("agent/why", { id }).id));
   }
 
-  /**
-   * Finds records that have all words of a text, newest first. Text in double quotes is a phrase, and a word with a star at
-   * its end is the beginning of a word. With a `cursor`, those before it. The first search of a long log takes its words
-   * into an index.
-   */
+  /** Finds records with all words of a text, newest first; with a `cursor`, those before it. `"two words"` is a phrase, `star*` a beginning. */
   search(text: string, options: SearchOptions = {}): Promise<SearchReply> {
     return this.#call(() => this.#api.search(checked("agent/search", { text, ...optionsOf(options) })));
   }
@@ -439,6 +423,15 @@ export class Runtime {
     return this.#run(
       Effect.suspend(() => (this.#watches.isStopped ? Effect.fail(closed()) : Effect.mapError(make(), told))),
     );
+  }
+
+  /** One result for one id, else one for each. */
+  async #callEach(
+    ids: string | readonly string[],
+    make: (all: string[]) => Effect.Effect<readonly replies.PerWorker[], HoldfastError>,
+  ): Promise<OneOrEach> {
+    const results = await this.#callAll(ids, make);
+    return typeof ids === "string" ? only(results) : results;
   }
 
   /** An empty list: nothing to do or to wait for. */
