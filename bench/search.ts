@@ -96,7 +96,7 @@ const searches = async (): Promise<readonly Result[]> => {
     fill(dir, RECORDS, WORKERS, lineOf);
     const daemon = await startDaemon({}, [], dir);
     // The code of the daemon is compiled then, as it is in one that has worked for a while.
-    for (let n = 0; n < ASKED; n += 1) await daemon.request("agent/list", { all: true, limit: 50 });
+    for (let n = 0; n < ASKED; n += 1) await daemon.request("agent/info", { id: workerId(0) });
     const memory = await atRest(daemon);
     const cpu = cpuMs(daemon.pid);
     const first = await timed(() => daemon.request("agent/search", { text: "first" }));
@@ -104,11 +104,6 @@ const searches = async (): Promise<readonly Result[]> => {
     const times: number[] = [];
     for (let n = 0; n < ASKED; n += 1)
       times.push(await timed(() => daemon.request("agent/search", questionOf(n))));
-    if (process.env.SEARCH_DEBUG)
-      for (let k = 0; k < 10; k++) {
-        const of = ascending(times.filter((_, n) => n % 10 === k));
-        console.log(k, JSON.stringify(questionOf(k)), of[Math.floor(of.length / 2)], of.at(-1));
-      }
     const bytes = statSync(join(dir, "holdfast.db.words")).size;
     const share = (bytes / statSync(join(dir, "holdfast.db")).size) * 100;
     const grown = (await atRest(daemon)) - memory;

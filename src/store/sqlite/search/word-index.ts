@@ -9,7 +9,7 @@ import { SEARCH_INDEX_SLICE_RECORDS, STORE_BUSY_MAX_MS } from "../../../base/lim
 import { BESIDE, openDatabase } from "../database.ts";
 import { nameWord, textOf } from "./words.ts";
 
-export const indexFileOf = (file: string): string => `${file}.words`;
+const indexFileOf = (file: string): string => `${file}.words`;
 
 /** Counts up with every change of the schema or of `textOf`: an older index is made anew. */
 const INDEX_VERSION = 1;
