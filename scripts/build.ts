@@ -92,6 +92,27 @@ const buildClient = async (): Promise<void> => {
     throw new Error("cli-offline.js would load zod.");
 };
 
+/** V8 keeps a text with one wide character in two bytes a character. Esbuild escapes them in strings; a regular expression has to escape it, too. */
+const assertAscii = (file: string): void => {
+  const line = readFileSync(file, "utf8")
+    .split("\n")
+    .find((each) => /[^\x00-\x7f]/.test(each));
+  if (line !== undefined)
+    throw new Error(
+      `${file} has a character that is not ASCII; write it as an escape: ${line.slice(0, 200)}`,
+    );
+};
+
+/** `dist/cli.code`: what V8 has compiled of the client once it has run a command; bin/agent takes it if it runs under this Node. */
+const compileClient = (): void => {
+  const program = join(dist, "cli.cjs");
+  assertAscii(program);
+  const made = spawnSync(process.execPath, [join(root, "scripts", "compile-client.cjs"), program], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (made.status !== 0) throw new Error("The client could not be compiled.");
+};
+
 const buildDaemon = async (): Promise<void> => {
   await build({
     ...common,
@@ -109,9 +130,7 @@ const buildDaemon = async (): Promise<void> => {
     // Node prints the line of an error that nobody caught.
     lineLimit: BUNDLE_LINE_CHARS,
   });
-  // All that esbuild leaves of it is in comments. With one such character V8 keeps the whole text in two bytes a character.
-  const file = join(dist, "daemon.js");
-  writeFileSync(file, readFileSync(file, "utf8").replace(/[^\x00-\x7f]/g, "?"));
+  assertAscii(join(dist, "daemon.js"));
 };
 
 const buildLibrary = (): void => {
@@ -165,6 +184,7 @@ const writeSchemas = (): void => {
 
 for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, name), { recursive: true });
 await buildClient();
+compileClient();
 await buildDaemon();
 buildLibrary();
 writeSchemas();

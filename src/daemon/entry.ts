@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { armCrashPoint, CRASH_VARIABLE } from "../base/crash-point.ts";
 import { openRuntime } from "../runtime/open.ts";
+import { COMPILE_CACHE_VARIABLE } from "./node-flags.ts";
 import { checkReadable } from "./offline.ts";
 import { runDaemonProcess } from "./process.ts";
 import { refuseWithoutRoom } from "./room.ts";
@@ -16,6 +17,8 @@ if (stateDir === undefined || !stateDir.startsWith("/")) {
   process.stderr.write("The daemon needs --state-dir with an absolute path.\n");
   process.exit(3);
 }
+// No process that the daemon starts may write there.
+delete process.env[COMPILE_CACHE_VARIABLE];
 armCrashPoint(process.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
 const takeOver = {
   check: () => {

@@ -3,6 +3,7 @@
  * the daemon (architecture §5): a signal stops the daemon and keeps them. Only `daemon/stop` with `kill` ends
  * them.
  */
+import { flushCompileCache } from "node:module";
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import type { Defects } from "../actors/defects.ts";
@@ -132,6 +133,8 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     watchdog.beat();
     yield* keepPlace(options, place, server, stopped);
     yield* stopOnSignal(options, services);
+    // A daemon that is killed would leave the next one nothing.
+    flushCompileCache();
     log("info", "listening", { pid: process.pid, version, socket: path, state_dir: stateDir });
 
     const reason = yield* Deferred.await(stopped);

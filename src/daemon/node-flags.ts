@@ -9,3 +9,6 @@ export const DAEMON_NODE_FLAGS: readonly string[] = [
   "--expose-gc",
   `--v8-pool-size=${V8_THREADS}`,
 ];
+
+/** Node's own variable: the directory where it keeps what V8 has compiled. Meant for the daemon alone, which removes it. */
+export const COMPILE_CACHE_VARIABLE = "NODE_COMPILE_CACHE";

@@ -116,7 +116,11 @@ const maskValue = (text: string, index: number, isProse: boolean): MaskedValue |
   const end = index + value.length;
   if (isOpen(value)) return passed(value, end);
   if (isCode(value, text.charAt(end))) return passed(value, end);
-  if (isProse && /^[A-Za-z'’-]+[.!?:]?$/.test(value) && /^[ \t]+[A-Za-z(]/.test(text.slice(end, end + 16)))
+  if (
+    isProse &&
+    /^[A-Za-z'\u2019-]+[.!?:]?$/.test(value) &&
+    /^[ \t]+[A-Za-z(]/.test(text.slice(end, end + 16))
+  )
     return undefined;
   if (value.length < (/\d/.test(value) ? 4 : 6)) return undefined;
   return { shown: MASK, end };
