@@ -84,7 +84,7 @@ test("each adapter that is refused is told with why, and nothing is opened", asy
   });
   const impure = { ...mine, decode: () => Math.random() } as never;
   await expect(Runtime.open({ stateDir, adapters: [impure] })).rejects.toThrow(
-    /adapters\[0\] is refused: it does not keep the promise "decode never throws, whatever the line": decode of lines gave back/,
+    /adapters\[0\] is refused: it does not keep the promise "decode never throws, whatever the line": decode of lines returned a value/,
   );
   const effect = Effect.flip(Effect.scoped(open({ stateDir, adapters: bad })));
   expect(await Effect.runPromise(effect)).toMatchObject({ code: "INVALID_REQUEST" });
