@@ -84,7 +84,7 @@ export const openRuntime = (
     });
     const file = join(options.stateDir, "holdfast.db");
     const { world } = options;
-    // As early as possible: agents without a lifeline may be about to end themselves, and the log may need a rebuild.
+    // As early as possible: agents end soon without a lifeline, and the log may need a rebuild first.
     const lifeline =
       world?.spawner === undefined
         ? yield* Effect.acquireRelease(

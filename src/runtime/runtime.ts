@@ -152,7 +152,7 @@ const booted = (
     const settled = makeSettled(core);
     yield* forkTicks(core, heartbeats);
     const again = retryRecovery(core, missing);
-    yield* Effect.forkScoped(containing(defects, "looking up again what a boot could not", again));
+    yield* Effect.forkScoped(containing(defects, "looking up workers that the boot could not", again));
     yield* Effect.forkScoped(forest.reconciling);
     yield* Effect.forkScoped(watchOrphans(core));
     return settled;

@@ -35,7 +35,7 @@ const writable = async (work: Promise<void>): Promise<void> => {
     if (code === "ENOSPC" || code === "EDQUOT")
       throw new HoldfastError("DISK_FULL", `The disk of the state directory is full: ${message}.`, { cause });
     if (code === "EACCES" || code === "EPERM" || code === "EROFS")
-      throw new HoldfastError("PERMISSION_DENIED", `The state directory may not be written: ${message}.`, {
+      throw new HoldfastError("PERMISSION_DENIED", `The state directory is not writable: ${message}.`, {
         cause,
       });
     if (code === "EMFILE" || code === "ENFILE")

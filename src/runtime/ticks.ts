@@ -30,7 +30,7 @@ export const forkTicks = (core: Core, heartbeats: Heartbeats): Effect.Effect<voi
           tell(`the tick: worker ${worker.id}`, cause);
         }
       contain("the tick: heartbeats", () => heartbeats.look());
-      contain("the tick: who watches it", () => core.services.onTick?.());
+      contain("the tick: its listener", () => core.services.onTick?.());
     });
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
   });

@@ -426,7 +426,7 @@ describe("a turn that was interrupted", () => {
       ]);
       expect(yield* runtime.why("fixer")).toMatchObject({
         reason: "its turn was interrupted while Bash ran, which may run again",
-        suggestion: "say whether it shall continue: agent answer fixer continue|fresh|stop",
+        suggestion: "say whether it should continue: agent answer fixer continue|fresh|stop",
       });
       const told = log.stream(id, ["agent.event", "worker_exited"]);
       const tools = told.filter(({ type, payload }) => type !== "agent.event" || /^Tool/.test(payload.kind));

@@ -286,7 +286,7 @@ describe("a connection whose process has ended", () => {
     const { spawn } = await import("node:child_process");
     spawn(process.execPath, argv, { stdio: "ignore" });
     expect((await written(answer)).error).toMatchObject({
-      message: expect.stringContaining("Nobody can say who asks for this"),
+      message: expect.stringContaining("It is unknown who asks for this"),
     });
     expect((await commands.agent("info", "alone")).data).toMatchObject({ status: "running" });
     expect((await commands.agent("kill", "alone")).exit).toBe(0);

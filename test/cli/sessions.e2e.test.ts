@@ -124,7 +124,7 @@ it("dies in the middle of a tool that may have changed something: somebody is as
   await commands.agent("daemon", "stop", "--keep-agents");
   await commands.agent("daemon", "start");
   expect((await commands.text("info", "asked")).stdout).toContain(
-    "shall it go on? agent answer asked continue|fresh|stop",
+    "should it go on? agent answer asked continue|fresh|stop",
   );
   expect((await commands.agent("answer", "asked", "continue")).exit).toBe(0);
   expect((await commands.agent("wait", "asked")).exit).toBe(0);

@@ -43,7 +43,7 @@ export class ActivityClock {
     this.areToolsKnown = false;
   }
 
-  /** Resets the clocks by the records that the agent's output made. */
+  /** Updates the clocks with new records of the agent. */
   progress(drafts: readonly RecordDraft[], now: number): void {
     this.clocks = progressed(this.clocks, drafts, now);
   }

@@ -24,7 +24,7 @@ export interface PendingInput<Input, Decision> {
   readonly input: Input;
   /** Records that come before those of the decision. */
   readonly extra: readonly RecordDraft[];
-  /** A second input of the same transaction, if the decision on this one leads to it; pure. */
+  /** Pure. Makes a second input for the same transaction from the decision; undefined for none. */
   readonly then?: ((decision: Decision) => Input | undefined) | undefined;
   /** Set once the decision is on record. Its `decision` is undefined if the state takes no input any more. */
   answer?: { readonly decision: Decision | undefined };
@@ -52,10 +52,7 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
   protected abstract decide(state: State, input: Input, now: Now): Decision | undefined;
   /** Pure. Returns the state after the decision is on record. */
   protected abstract evolve(state: State, decision: Decision, now: Now): State;
-  /**
-   * Pure. True if the decision must be carried out even on a full disk: its records are then held in memory until there
-   * is room.
-   */
+  /** Pure. True if the decision must be carried out even on a full disk: its records are then held until there is room. */
   protected abstract mayHold(state: State, input: Input, decision: Decision): boolean;
   /** Called in the order of the decisions. It must not wait. */
   protected abstract carryOut(input: Input, decision: Decision): void;

@@ -63,8 +63,8 @@ export class Journal {
   }
 
   /**
-   * Records events that have already happened. On a full disk they are held in memory, unless `options` says otherwise
-   * because something waits for the record. `options` is called at each attempt.
+   * Records events that have already happened. On a full disk they are held, unless `options` says otherwise because
+   * something waits for the record. `options` is called at each attempt.
    */
   note(drafts: readonly RecordDraft[], options: () => AppendOptions = HELD): Effect.Effect<void> {
     return Effect.asVoid(this.insist(Effect.suspend(() => this.commit(drafts, options()))));
@@ -97,5 +97,5 @@ export class Journal {
 }
 
 const HELD = (): AppendOptions => ({ holds: true });
-/** Options for a record that must be on disk before the next step begins: it is not held in memory. */
+/** Options for a record that must be on the disk before the next step begins: it is not held. */
 export const ON_RECORD = (): AppendOptions => ({});

@@ -20,7 +20,10 @@ export interface RecordsListener {
   onRecords(drafts: readonly RecordDraft[]): void;
 }
 
-/** Disk space of an agent's output, in bytes. `held` is not freed yet: it is not in the log, or cannot be released here. */
+/**
+ * Disk space of an agent's output, in bytes. `held`: not freed yet, because the output is not in the log or cannot be
+ * released here.
+ */
 export interface SpoolRoom {
   readonly held: number;
   /** The part of `held` that reading cannot free. */

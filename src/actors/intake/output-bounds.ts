@@ -50,7 +50,7 @@ export const decideOutput = (
     if (isShort && !stands) inputs.push({ type: "pause", reason, detail, pids: [pid] });
     if (isOk && stands) inputs.push({ type: "unpause", by: "daemon", reason });
   };
-  told("output", isOver, mayGoOn, `more than ${formatSize(bound)} of its output wait to be read`);
+  told("output", isOver, mayGoOn, `more than ${formatSize(bound)} of its output waits to be read`);
   told("disk", low, !low, `less than ${formatSize(floor_bytes)} are free on the disk of the state directory`);
   return inputs;
 };

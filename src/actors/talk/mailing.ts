@@ -188,7 +188,7 @@ export class Mailing {
     };
     return Effect.suspend(() =>
       isEnded(journal.child().state)
-        ? this.worker.call("telling the end of its messages", work, undefined)
+        ? this.worker.call("recording the end of its messages", work, undefined)
         : Effect.void,
     );
   }
@@ -263,7 +263,7 @@ export class Mailing {
       const isEarly =
         this.protocol.one_at_a_time === true &&
         (isUnderWay(open, run.incarnation) || (row.closes && this.turn !== undefined));
-      // The agent must answer the message before this one first.
+      // The agent takes one message at a time: wait until it has said something.
       this.isHeld = isEarly && !row.line;
       if (this.isHeld) return false;
       if (row.closes) return yield* this.close(run, row);

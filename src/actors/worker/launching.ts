@@ -187,7 +187,7 @@ export const confine = (
 };
 
 const stoppedBefore = (): HoldfastError =>
-  new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
+  new HoldfastError("WORKER_CANCELLED", "The worker was stopped before its agent was started.");
 
 /** The grace is the bound even for `shutdown: infinity`: after the daemon's death nobody is left to wait longer. */
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);
@@ -254,8 +254,8 @@ export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): 
 });
 
 /**
- * Files that the agent may leave behind: in its working directory, in added directories, and in those for temporary
- * files.
+ * Directories that the agent may leave behind empty: in its working directory, in added directories, and in those for
+ * temporary files.
  */
 const litterOf = (
   adapter: AgentAdapter,

@@ -13,7 +13,7 @@ export const holdSession = (shell: Shell, session_id: string): Effect.Effect<voi
     return shell.journal.fact({ type: "session_taken", session_id, holder });
   });
 
-/** Claims the session at a boot. If the store refuses to be read now, the next start asks again. */
+/** Claims the session at a boot. If the store cannot be read now, the next start asks again. */
 export const keepSession = (shell: Shell): void => {
   const { sessions } = shell.bridge;
   try {

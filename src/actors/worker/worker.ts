@@ -59,8 +59,8 @@ export interface Beginning {
 }
 
 /**
- * Called before each incarnation. Undefined if it need not wait; otherwise resolves when it has a slot and the machine
- * the memory.
+ * Called before each incarnation. Undefined if it need not wait; otherwise resolves when it has a slot and there is enough
+ * memory.
  */
 export interface StartTurn {
   (): Promise<void> | undefined;

@@ -60,5 +60,5 @@ export const questionWords = ({ about }: QuestionView, ref: string): string =>
   about === "budget"
     ? `is there more? agent answer ${oneLine(ref)} continue|stop`
     : about === "interrupted"
-      ? `shall it go on? agent answer ${oneLine(ref)} continue|fresh|stop`
+      ? `should it go on? agent answer ${oneLine(ref)} continue|fresh|stop`
       : `is it stuck? agent answer ${oneLine(ref)} wait|restart|kill`;

@@ -168,7 +168,7 @@ export class Authority {
     };
   }
 
-  /** Only a worker needs a look at its standing. */
+  /** The standing of a user is not looked up. */
   private permitted(
     caller: Caller,
     refusal: (standing: CallerStanding) => HoldfastError | undefined,

@@ -82,7 +82,7 @@ export const refusalOf = (
   return isOwn || !standing.isReduced
     ? undefined
     : denied(
-        `Worker ${caller.worker_id} runs with reduced rights: it may not ${said} a worker that it has not asked for.`,
+        `Worker ${caller.worker_id} runs with reduced rights: it may not ${said} a worker that it did not spawn.`,
         ASK_A_PERSON,
         details,
       );
@@ -116,14 +116,14 @@ export const refusalOfUnknown = (
   if (caller.type !== "unknown") return undefined;
   if (caller.of_daemon)
     return denied(
-      "A program that the daemon runs itself, such as a filter of git, asks for this; it may change nothing.",
+      "A program that the daemon itself runs, such as a filter of git, asks for this. It may change nothing.",
       "Ask from a terminal, or from inside a worker.",
       { by: byOf(caller) },
     );
   return isAnybodyBounded()
     ? denied(
-        "Nobody can say who asks for this: the process that made the connection has ended, and workers run with reduced rights or a budget.",
-        "Ask from a process that stays until it is answered.",
+        "It is unknown who asks for this: the process that made the connection has ended, and workers run with reduced rights or a budget.",
+        "Ask from a process that waits for the answer.",
         { by: byOf(caller) },
       )
     : undefined;
@@ -136,7 +136,7 @@ const over = (why: string): HoldfastError =>
 
 const WHOM: Readonly<Record<Relation, string>> = {
   self: "itself",
-  below: "a worker that it has asked for",
+  below: "a worker that it spawned",
   above: "a worker above it",
   relative: "a worker of its own family",
   stranger: "another worker",

@@ -1,6 +1,6 @@
 /**
- * Refuses a log that is missing, empty, or older than agents that run: nobody would stop them or read their output. It
- * comes from a power loss, a mistake, or an older copy that was put back (docs/decisions/0023).
+ * Refuses a log that is missing, empty, or older than agents that run: nobody would stop them or read their output.
+ * Possible causes are a power loss, a mistake, and an older copy that was put back (docs/decisions/0023).
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { livingUnder } from "../../adapters/process/living.ts";

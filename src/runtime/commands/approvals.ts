@@ -133,7 +133,7 @@ export class Approvals {
 /** `begins`: a request's id begins with `ref`. */
 const isNeither = (ref: string, { code, info }: HoldfastError, begins: boolean): HoldfastError => {
   const hint = info.suggestion ?? (begins ? TOO_SHORT : undefined);
-  return new HoldfastError(code, `No request has the id "${ref}", and no worker that id or name.`, {
+  return new HoldfastError(code, `No request has the id "${ref}", and no worker has that id or name.`, {
     suggestion: [...(hint === undefined ? [] : [hint]), "See what waits: agent approvals"].join(" "),
   });
 };
@@ -153,7 +153,7 @@ const asksMore = (worker: WorkerRow, rows: readonly ApprovalRow[]): HoldfastErro
 const isOver = ({ approval_id, state, by }: ApprovalRow): HoldfastError =>
   new HoldfastError(
     "INVALID_STATE",
-    `The request ${approval_id} was ${state}${by === null ? "" : ` by ${by}`} before.`,
+    `The request ${approval_id} was already ${state}${by === null ? "" : ` by ${by}`}.`,
     { suggestion: "See all: agent approvals --all", details: { state, ...(by === null ? {} : { by }) } },
   );
 

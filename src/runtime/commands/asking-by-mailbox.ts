@@ -83,6 +83,6 @@ const endedFirst = (id: string, message_id: string): HoldfastError =>
 
 const tooLong = (message_id: string): HoldfastError =>
   new HoldfastError("TIMEOUT", "The agent did not reply within the given time.", {
-    suggestion: `See how far the question is: agent mailbox show ${message_id}`,
+    suggestion: `See the question with: agent mailbox show ${message_id}`,
     details: { message_id, by: "mailbox" },
   });

@@ -119,7 +119,7 @@ const questionOf = (hold: Hold, worker_id: string | null): string => {
     case "stall":
       return `is it stuck? it has made no progress for ${formatDuration(hold.idle_ms)}`;
     case "interrupted":
-      return `shall it go on? ${interruptedSentence(hold.tools)}`;
+      return `should it go on? ${interruptedSentence(hold.tools)}`;
     case "budget":
       return `may it spend more? ${breachSentence(hold.owner === worker_id ? undefined : hold.owner, hold.limit, hold.bound)}`;
     case "pause":

@@ -57,7 +57,7 @@ const sessionOf = (
     });
   return (
     session_id ??
-    new HoldfastError("SESSION_NOT_FOUND", `Worker ${id} has no session: its agent has told none.`, {
+    new HoldfastError("SESSION_NOT_FOUND", `Worker ${id} has no session: its agent has not reported one.`, {
       suggestion: `Start it again: agent restart ${handle}`,
     })
   );

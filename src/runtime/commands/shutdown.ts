@@ -1,4 +1,4 @@
-/** Ends the runtime, and its agents with it or without them. */
+/** Ends the runtime, with or without its agents. */
 import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { SHUTDOWN_STOPS_MAX } from "../../base/limits.ts";

@@ -7,8 +7,8 @@ import type { EventLog, RecordFilter } from "../../store/event-log.ts";
 import { isOfHistory } from "../../store/history.ts";
 
 /**
- * Refuses a seq after the end of the log. The log was longer once: a backup was copied back, or a power loss took its end.
- * A reader that waited there would miss what is recorded meanwhile.
+ * Refuses a seq after the end of the log. Such a log was longer once: a backup was copied back, or a power loss took its
+ * end. A reader that waited there would miss what is recorded meanwhile.
  */
 const refuseFuture = (log: EventLog, from: number): void => {
   const head = log.head();

@@ -329,8 +329,8 @@ export class Admission {
   }
 
   /**
-   * Starts waiting workers that can start, in order, at most `most`. A worker that waits for a slot below its ancestor
-   * holds up nobody else.
+   * Starts waiting workers that can start, in order, at most `most`. A worker that waits only for a slot under an
+   * ancestor's limit holds up nobody else.
    */
   private serve(most: number): void {
     const { queue, holders } = this;
@@ -348,7 +348,7 @@ export class Admission {
     }
   }
 
-  /** The resource that is too short to start any worker. */
+  /** The resource of which the machine has too little to start any worker; undefined if it has enough. */
   private shortage(): Shortage | undefined {
     const { disk, limits, memAvailableBytes } = this.ports;
     if (disk.isLow()) return "disk";

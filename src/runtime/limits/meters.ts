@@ -44,7 +44,7 @@ export class Meters {
   private readonly meters = new Map<string, Meter>();
   private readonly log: EventLog;
   private readonly views: Views;
-  /** Whether these held for a worker that is no longer kept. */
+  /** True if it held for a worker whose meter was dropped. */
   private wasUnpriced = false;
   private wasEstimated = false;
 

@@ -88,7 +88,7 @@ export class WorkerPresenter {
   suggestionFor({ id, name }: WorkerRow): string | undefined {
     const { about } = this.askedBy(id).question ?? {};
     if (about === "interrupted")
-      return `say whether it shall continue: agent answer ${name ?? id} continue|fresh|stop`;
+      return `say whether it should continue: agent answer ${name ?? id} continue|fresh|stop`;
     if (about === "stall") return `decide what to do with it: agent answer ${name ?? id} wait|restart|kill`;
     // A worker that waits for the budget before a turn is not paused.
     const otherwise = about === "budget" ? grantStep(name ?? id) : undefined;

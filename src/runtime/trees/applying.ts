@@ -116,7 +116,8 @@ export class Applying {
       const taken = takenBy(other.state()).find((path) => paths.has(path));
       if (taken !== undefined)
         return new HoldfastError("ALREADY_EXISTS", `"${taken}" belongs to ${other.state().file} already.`, {
-          suggestion: "Names at the top of a file are unique over all files of a daemon: choose another one.",
+          suggestion:
+            "Names at the top of a file must be unique over all files of a daemon: choose another one.",
         });
     }
     for (const { id, spec: living } of this.core.roster.live.values())

@@ -103,7 +103,7 @@ export class Members {
     this.run(
       key,
       Effect.catch(typed(watchReadiness(this.core, child, tell)), (error) =>
-        Effect.sync(() => this.tell(`the readiness of worker ${id} cannot be told`, error)),
+        Effect.sync(() => this.tell(`the readiness of worker ${id} cannot be checked`, error)),
       ),
     );
   }

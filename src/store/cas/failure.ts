@@ -7,8 +7,8 @@ export const isMissing = (cause: unknown): boolean =>
 const CODES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOSPC: ["DISK_FULL", "The disk of the artifacts is full"],
   EDQUOT: ["DISK_FULL", "The quota of the disk of the artifacts is used up"],
-  EACCES: ["PERMISSION_DENIED", "The directory of the artifacts may not be used"],
-  EPERM: ["PERMISSION_DENIED", "The directory of the artifacts may not be used"],
+  EACCES: ["PERMISSION_DENIED", "The directory of the artifacts is not accessible"],
+  EPERM: ["PERMISSION_DENIED", "The directory of the artifacts is not accessible"],
 };
 
 export const artifactError = (cause: unknown): HoldfastError => {
@@ -27,6 +27,6 @@ export const notFound = (digest: string): HoldfastError =>
 export const damaged = (digest: string, path: string): HoldfastError =>
   new HoldfastError(
     "ARTIFACT_DAMAGED",
-    `The artifact ${digest} is damaged: the file holds other bytes than its digest says. It is kept at ${path}.`,
+    `The artifact ${digest} is damaged: its bytes do not match the digest. It is kept at ${path}.`,
     { details: { digest, path } },
   );

@@ -37,7 +37,7 @@ export interface ObjectFile {
   readonly mtime: Date;
 }
 
-/** Every object, in order. The objects of one first-level directory are read at once. */
+/** Every object, in order. The objects of one first-level directory are read together. */
 export async function* objectsIn({ objects, object }: CasLayout): AsyncGenerator<ObjectFile> {
   for (const first of (await namesIn(objects)).sort()) {
     const directories = (await namesIn(join(objects, first))).sort();

@@ -3,8 +3,8 @@
  * SHA-256, and verified on each read. It consists of plain files, so that the daemon, the command and other programs of the
  * user can use it at once, and `agent cas` works without a daemon.
  *
- * A put file is fresh by its mtime, and a collection removes no fresh file (`collect.ts`), so that the caller has time to name
- * it in a record or to pin it. The store holds no secrets: callers mask them before a put.
+ * A file that was just put is fresh by its mtime, and a collection removes no fresh file (`collect.ts`), so that the caller
+ * has time to name it in a record or to pin it. The store holds no secrets: callers mask them before a put.
  */
 import { createHash } from "node:crypto";
 import { rename, stat, utimes } from "node:fs/promises";

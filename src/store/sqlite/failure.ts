@@ -6,7 +6,7 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   STORE_CORRUPT: "The file of the event log is damaged or is not a database",
   LOCK_HELD: "Another process holds the event log's file",
   VERSION_CONFLICT: "Another writer has appended to the event log",
-  PERMISSION_DENIED: "The file of the event log may not be used",
+  PERMISSION_DENIED: "The file of the event log is not accessible",
   STORE_FAILED: "The event log cannot be read or written",
 };
 

@@ -157,7 +157,7 @@ class OpenLog {
     return record?.seq === seq ? record : undefined;
   };
 
-  /** Lends the connection to code that changes the log at once, beside the writer. */
+  /** Lends the connection to code that changes the log synchronously, beside the writer. */
   readonly writable = (): Database => {
     this.held.flush();
     this.keeper.allow(false);

@@ -38,7 +38,8 @@ export const writeWitness = (file: string, witness: Witness): void =>
   replaceFile(pathOf(file), `${JSON.stringify(witness)}\n`);
 
 /**
- * Call this before the database is replaced by a complete copy of itself: its creation time changes then without a meaning.
+ * Call this before the database is replaced by a complete copy of itself: the change of its creation time then means
+ * nothing.
  */
 export const forgetMade = (file: string): void => {
   const witness = readWitness(file);

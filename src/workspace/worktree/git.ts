@@ -57,7 +57,7 @@ let atWork = 0;
 const waiting: (() => void)[] = [];
 
 const stopped = (): HoldfastError =>
-  new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
+  new HoldfastError("WORKER_CANCELLED", "The worker was stopped before its agent was started.");
 
 /** Waits for one of GIT_AT_ONCE_MAX slots, in order, until aborted. */
 const inTurn = async <A>(signal: AbortSignal | undefined, work: () => Promise<A>): Promise<A> => {

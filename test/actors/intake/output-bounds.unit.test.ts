@@ -64,7 +64,7 @@ test("a pause says what it is for, and of which process", () => {
     {
       type: "pause",
       reason: "output",
-      detail: "more than 1GB of its output wait to be read",
+      detail: "more than 1GB of its output waits to be read",
       pids: [7],
     },
     {

@@ -155,7 +155,7 @@ describe("the inbox", () => {
       const [hold] = yield* inbox(runtime);
       expect(hold).toMatchObject({
         id: `${id}:1.interrupted`,
-        question: "shall it go on? its turn was interrupted",
+        question: "should it go on? its turn was interrupted",
         answers: ["continue", "fresh", "stop"],
         expires_at: null,
         otherwise: null,

@@ -173,7 +173,7 @@ describe("what an agent asks permission for", () => {
       });
       expect(yield* Effect.flip(runtime.approve("nope", "allow"))).toMatchObject({
         code: "WORKER_NOT_FOUND",
-        message: 'No request has the id "nope", and no worker that id or name.',
+        message: 'No request has the id "nope", and no worker has that id or name.',
         suggestion: "See what waits: agent approvals",
       });
       expect(yield* runtime.approve(first!.approval_id.slice(0, 20), "allow")).toMatchObject({

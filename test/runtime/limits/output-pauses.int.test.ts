@@ -35,7 +35,7 @@ describe("over its quota", () => {
       run.print("stdout", FLOOD);
       yield* elapse(3);
       expect(run.signals).toEqual(["SIGSTOP"]);
-      const paused = [{ reason: "output", detail: "more than 1000 bytes of its output wait to be read" }];
+      const paused = [{ reason: "output", detail: "more than 1000 bytes of its output waits to be read" }];
       expect(yield* runtime.info(id)).toMatchObject({ state: "running", paused });
       held.isHeld = false;
       yield* elapse(3);
