@@ -100,7 +100,7 @@ const CASES: readonly { readonly title: string; readonly check: (tried: CheckedA
     },
   },
   {
-    title: "a line that is not understood is told once and never repeated",
+    title: "a line that is not understood is recorded once and never quoted",
     check: ({ adapter }) => {
       if (!adapter.capabilities.includes("agent_api.tools.structured.v1")) return;
       for (const text of ["plain words of a program", '{"type":"a_type_of_tomorrow","secret":"SENTINEL"}']) {
@@ -171,7 +171,7 @@ const CASES: readonly { readonly title: string; readonly check: (tried: CheckedA
     },
   },
   {
-    title: "a session is told when it changes, and the facet is on at most one event",
+    title: "a session is recorded when it changes, and at most one event has the facet",
     check: ({ folds, recordsOf }) => {
       for (const lines of folds) checkSessions(recordsOf(lines));
     },
@@ -359,7 +359,7 @@ const checkSessions = (records: readonly DecodedItem[]): void => {
   let facets = 0;
   for (const record of records) {
     if (record.type === "session_started") {
-      must(record.payload.session_id !== last, "a session is told when it changes", record);
+      must(record.payload.session_id !== last, "a session is recorded when it changes", record);
       last = record.payload.session_id;
     }
     if (record.type !== "agent.event") continue;
@@ -367,7 +367,7 @@ const checkSessions = (records: readonly DecodedItem[]): void => {
     if ((data as { schema?: string } | undefined)?.schema === SESSION_HANDLE) facets += 1;
     must(facets <= 1, `one event has data.schema ${SESSION_HANDLE}`, record);
   }
-  assert.ok(facets === 0 || last !== undefined, "a session is told in an event, and in no session_started");
+  assert.ok(facets === 0 || last !== undefined, "a session is in an event, but in no session_started");
 };
 
 const checkVerdict = <S>(adapter: AgentAdapter<S>, state: S, exit: ExitFacts): void => {

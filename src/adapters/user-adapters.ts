@@ -134,7 +134,7 @@ export const checkAdapters = async (given: readonly unknown[]): Promise<readonly
     problems,
     phase: "validation",
     suggestion:
-      "Mend the adapter: `conformance` of holdfast/testing tries it on the same cases. Nothing was done.",
+      "Correct the adapter: `conformance` of holdfast/testing runs the same cases on it. Nothing was done.",
   });
 };
 

@@ -1,6 +1,7 @@
 /**
- * When a provider's limit resets, as a CLI says it. Only forms that are known are read, each by the words around it; whoever reads
- * has no clock, so a time of day stays one. `supervisor/restart/rate-limit` makes a wait of it. Pure.
+ * Reads when a provider's limit resets, from the text of a CLI. Only known forms are read, each by the words
+ * around it. A time of day stays one, because a decoder has no clock: `supervisor/restart/rate-limit` turns it
+ * into a wait. Pure.
  *
  *   claude   Claude AI usage limit reached|1749924000
  *            You've hit your limit · resets 3pm (Europe/Berlin)      5-hour limit reached ∙ resets 12:30am
