@@ -170,6 +170,8 @@ export const makeMemoryLog = (onStarted: () => void): Store => {
     itemsAfter: () => [],
     countItems: () => 0,
     namespaces: () => [],
+    schedule: () => undefined,
+    schedulesAfter: () => [],
     named: () => [],
     newestNames: () => [],
     withPrefix: () => [],

@@ -3,6 +3,11 @@ import { commentAt, linesOf } from "./declarations.ts";
 import { table } from "./markdown.ts";
 
 const SOURCE = "src/protocol/records.ts";
+/** The interfaces that the union is made of, and their files. */
+const PARTS = [
+  [SOURCE, "export interface RecordPayloads extends ScheduleRecords {"],
+  ["src/protocol/schedule-records.ts", "export interface ScheduleRecords {"],
+] as const;
 
 interface RecordRow {
   readonly type: string;
@@ -23,6 +28,8 @@ const PLAIN: Readonly<Record<string, string>> = {
   worker_answered: "Somebody answered its question.",
   worker_limit_reached: "One of its clocks or budgets is over its bound.",
   approval_answered: "A rule, a person, another worker or the deadline answered.",
+  schedule_paused: "Its times have no runs.",
+  schedule_started: "The run has its worker.",
   session_started: "Its agent told the provider's session.",
   turn_started: "A turn began.",
   turn_completed: "A turn ended, with what it used.",
@@ -48,11 +55,13 @@ const membersOf = (declaration: string): string => {
   return [...names, ...(more === undefined ? [] : [`those of \`${more}\``])].join(", ");
 };
 
-export const recordRows = (): readonly RecordRow[] => {
-  const lines = linesOf(SOURCE);
+export const recordRows = (): readonly RecordRow[] =>
+  PARTS.flatMap(([source, head]) => rowsOf(linesOf(source), head));
+
+const rowsOf = (lines: readonly string[], head: string): readonly RecordRow[] => {
   const rows: RecordRow[] = [];
   let words = "";
-  let at = lines.indexOf("export interface RecordPayloads {") + 1;
+  let at = lines.indexOf(head) + 1;
   while (lines[at] !== "}") {
     const comment = commentAt(lines, at);
     if (comment !== undefined) {
@@ -85,6 +94,7 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
   ],
   ["Approvals", /^approval_/],
   ["The blackboard", /^bb_/],
+  ["Schedules", /^schedule_/],
   ["Mailboxes", /^mailbox_/],
   ["Supervisors and trees", /^(supervisor_|tree_)/],
   ["The daemon and the log", /./],
@@ -112,7 +122,7 @@ Every record has these members beside its payload:
 |---|---|
 | \`seq\` | its place in the log; a cursor is the \`seq\` of the last record that was read |
 | \`id\` | its own id; a record whose id the log has already is not written again |
-| \`stream\`, \`version\` | \`worker:<id>\`, \`tree:<name>\`, \`mailbox:<address>\`, \`bb:<namespace>\` or \`daemon\`, and its number in that stream, without a gap |
+| \`stream\`, \`version\` | \`worker:<id>\`, \`tree:<name>\`, \`mailbox:<address>\`, \`bb:<namespace>\`, \`schedule:<name>\` or \`daemon\`, and its number in that stream, without a gap |
 | \`type\`, \`payload\` | as in the tables below |
 | \`recorded_at\` | RFC 3339, UTC, milliseconds |
 | \`worker_id\`, \`incarnation\` | in records of a worker |

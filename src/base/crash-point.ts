@@ -32,6 +32,10 @@ export const CRASH_POINTS = [
   "intake-between-batches",
   /** A spawn is allowed: its launch spec is in a file, but no record mentions it. */
   "spawn-spec-saved",
+  /** A run of a schedule is on record, but its worker is not. */
+  "schedule-due",
+  /** The worker of a run is on record, but its schedule does not know it. */
+  "schedule-spawned",
   /** The incarnation is on record and its directory exists, but no process does. */
   "launch-before-spawn",
   "launch-before-pid",

@@ -240,6 +240,37 @@ export const SEARCH_SLICE_SLOW_MS = 8;
 export const SEARCH_NOTED_MS = 3_600_000;
 /** Nobody has searched for this long: the index of words is removed, and the next search makes it anew. */
 export const SEARCH_INDEX_KEPT_MS = 7 * 24 * 3_600_000;
+/** Schedules of one daemon: another one is refused. */
+export const SCHEDULES_MAX = 1_000;
+/** A cron line. */
+export const CRON_MAX_CHARS = 256;
+/** The clock of a time zone goes forward by no more than this at once. */
+export const ZONE_GAP_MAX_MS = 3 * 3_600_000;
+/** The name of a schedule: each of its workers has it, with the time of its run behind it. */
+export const SCHEDULE_NAME_MAX_BYTES = NAME_MAX_BYTES - 17;
+/** A run that begins no later than this after its time, and before the next one, is on time and not missed. */
+export const SCHEDULE_ON_TIME_MS = 60_000;
+/** How many missed runs a schedule makes up for, unless another number is asked for, and at most; so many may wait at once. */
+export const SCHEDULE_MISSED_DEFAULT = 10;
+export const SCHEDULE_MISSED_MAX = 100;
+/** Workers of one schedule that run at once, where its runs may overlap. */
+export const SCHEDULE_RUNNING_MAX = 16;
+/** A deadline of a start. */
+export const SCHEDULE_DEADLINE_MIN_MS = 1_000;
+/** The wall clock is looked at this often, however far the next time of a schedule is: it may be set, and the machine may sleep. */
+export const SCHEDULE_LOOK_MAX_MS = 10_000;
+/** A run that waits for the end of the run before it, or for the store, is tried again this often. */
+export const SCHEDULE_WAIT_LOOK_MS = 1_000;
+/** A wall clock that was set back by more than this begins to count anew; by less, no time comes a second time. */
+export const SCHEDULE_REWIND_MIN_MS = 3 * 3_600_000;
+/** Times that a schedule had while no daemon ran are looked up in spans of this length, each four times as long as the one before. */
+export const SCHEDULE_SPAN_MS = 120_000;
+/** Schedules of one page of a list, unless another number is asked for, and at most. */
+export const SCHEDULES_PAGE_DEFAULT = 100;
+export const SCHEDULES_PAGE_MAX = 1_000;
+/** Times that a preview shows, unless another number is asked for, and at most. */
+export const SCHEDULE_NEXT_DEFAULT = 5;
+export const SCHEDULE_NEXT_MAX = 100;
 /** Messages in one mailbox that wait or are under a lease: a send beyond it is refused. And dead letters: the oldest goes, on record. */
 export const MAILBOX_MESSAGES_MAX = 1_000;
 export const MAILBOX_DEAD_MAX = 1_000;

@@ -14,6 +14,7 @@ import * as mailbox from "./commands/mailbox.ts";
 import * as mcp from "./commands/mcp.ts";
 import * as messages from "./commands/messages.ts";
 import * as resume from "./commands/resume.ts";
+import * as schedules from "./commands/schedules.ts";
 import { search, searchProblems } from "./commands/search.ts";
 import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
@@ -83,6 +84,14 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "bb/watch": blackboard.watch,
   "bb/claim": blackboard.claim,
   "bb/release": blackboard.release,
+  "schedule/add": schedules.add,
+  "schedule/list": schedules.list,
+  "schedule/show": schedules.show,
+  "schedule/next": schedules.next,
+  "schedule/pause": schedules.pause,
+  "schedule/resume": schedules.resume,
+  "schedule/run": schedules.run,
+  "schedule/remove": schedules.remove,
   "agent/capabilities": workers.capabilities,
   "mcp/list": mcp.list,
   "mcp/get": mcp.get,
@@ -120,6 +129,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
 export const CHECKS: Checks = {
   "agent/spawn": spawnProblems,
   "jobs/submit": spawnProblems,
+  "schedule/add": schedules.addProblems,
   "jobs/list": jobs.listProblems,
   "agent/resume": resume.resumeProblems,
   "agent/fork": resume.resumeProblems,
@@ -166,6 +176,7 @@ export const CHECKS: Checks = {
 export const GATES: Readonly<Record<string, (call: Call) => ErrorCode | undefined>> = {
   "agent/spawn": spawnGate,
   "jobs/submit": spawnGate,
+  "schedule/add": schedules.addGate,
 };
 
 /** Checks of this machine, reported together with the mistakes of the call before anything is done. */
@@ -174,6 +185,7 @@ export const CONDITIONS: Readonly<
 > = {
   "agent/spawn": spawnConditions,
   "jobs/submit": spawnConditions,
+  "schedule/add": schedules.addConditions,
   "agent/resume": resume.resumeConditions,
   "agent/fork": resume.resumeConditions,
 };

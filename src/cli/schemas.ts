@@ -8,12 +8,14 @@ import { JOB_STATES, type JobStep } from "../protocol/jobs.ts";
 import { MAIL_STATES } from "../protocol/mail.ts";
 import { MAIL_TYPES } from "../protocol/mail-records.ts";
 import type { ModelUsage, RecordType, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
+import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { AppliedReply, PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../runtime/api.ts";
 import type { ItemView } from "../runtime/blackboard-replies.ts";
 import type { JobView } from "../runtime/job-replies.ts";
 import type { BudgetView, UsageReply } from "../runtime/replies.ts";
+import type { ScheduleInfo, ScheduleView } from "../runtime/schedule-replies.ts";
 import type { SearchHit } from "../runtime/search-replies.ts";
 import type { TurnRow } from "../store/views.ts";
 import type { DoctorReport } from "./reports.ts";
@@ -90,6 +92,48 @@ const hit: z.ZodType<SearchHit> = z.object({
   marks: z
     .array(z.tuple([z.int(), z.int()]))
     .describe("beginnings and ends of the words in text, in UTF-16 units"),
+});
+const scheduleRun = z.object({
+  due_at: time.describe("the time of the schedule; of a run that was asked for, when it was"),
+  cause: z.enum(["due", "missed", "asked"]),
+  worker_id: id.nullable().describe("null where it could not be started"),
+  worker: z.string().nullable(),
+  status: WorkerStatus.nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+const scheduleShape = {
+  name: z.string(),
+  schedule_id: id,
+  cron: z.string(),
+  zone: z.string().describe("a name of the IANA"),
+  overlap: z.enum(OVERLAPS),
+  missed: z.enum(MISSED),
+  missed_max: z.int().describe("how many missed runs `all` makes up for"),
+  starting_deadline_ms: z.int().nullable().describe("a run that is later is not started; null: no bound"),
+  tree: z.string().nullable().describe("the tree whose file holds it; null: added by a command"),
+  by: z.string(),
+  created_at: time,
+  paused: z.boolean(),
+  next_at: time.nullable().describe("null while it is paused, and where no time comes any more"),
+  last: scheduleRun.nullable().describe("the newest run"),
+  running: z.array(id).describe("workers of it that have not ended"),
+  waiting: z.int().describe("runs that wait for the end of the one before them"),
+  runs: z.int().describe("runs that were started"),
+  failures: z.int().describe("runs that could not be started"),
+};
+const schedule: z.ZodType<ScheduleView> = z.object(scheduleShape);
+const scheduleInfo: z.ZodType<ScheduleInfo> = z.object({
+  ...scheduleShape,
+  kind: z.string(),
+  spec: WorkerSpec,
+  next: z.array(time).describe("the next times"),
+});
+const scheduleChange = z.object({
+  name: z.string(),
+  schedule_id: id,
+  zone: z.string(),
+  next_at: time.nullable(),
+  effect: z.enum(["created", "updated", "deleted", "noop"]),
 });
 const window = z.object({ used: z.int(), max: z.int(), period_ms: z.int() });
 
@@ -299,6 +343,19 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     budget: budget.optional(),
     window: window.optional(),
     fiber: z.int().optional().describe("the id of its fiber in the daemon, if it has one"),
+    schedules: z
+      .array(
+        z.object({
+          name: z.string(),
+          cron: z.string(),
+          zone: z.string(),
+          paused: z.boolean(),
+          next_at: time.nullable(),
+          running: z.int().describe("how many of its workers have not ended"),
+        }),
+      )
+      .optional()
+      .describe("those of its file; for the root, those that commands have added"),
     children: z.array(node),
   }),
 );
@@ -715,6 +772,19 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     done: z.boolean(),
     effect: z.enum(["updated", "deleted", "noop"]),
   }),
+  "schedule/add": scheduleChange,
+  "schedule/list": z.array(schedule),
+  "schedule/show": scheduleInfo,
+  "schedule/next": z.object({ cron: z.string(), zone: z.string(), times: z.array(time).describe("in UTC") }),
+  "schedule/pause": scheduleChange,
+  "schedule/resume": scheduleChange,
+  "schedule/run": z.object({
+    name: z.string(),
+    worker_id: id,
+    worker: z.string().nullable(),
+    effect: z.enum(["created", "noop"]),
+  }),
+  "schedule/remove": scheduleChange,
   "agent/capabilities": kinds,
   "agent/doctor": doctor,
   "daemon/run": z.object({}),

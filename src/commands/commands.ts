@@ -25,12 +25,20 @@ import {
   MESSAGES_PAGE_DEFAULT,
   MESSAGES_PAGE_MAX,
   PRINTED_HEARTBEAT_MS,
+  SCHEDULE_DEADLINE_MIN_MS,
+  SCHEDULE_MISSED_DEFAULT,
+  SCHEDULE_MISSED_MAX,
+  SCHEDULE_NEXT_DEFAULT,
+  SCHEDULE_NEXT_MAX,
+  SCHEDULES_PAGE_DEFAULT,
+  SCHEDULES_PAGE_MAX,
   SEARCH_PAGE_DEFAULT,
   SEARCH_PAGE_MAX,
 } from "../base/limits.ts";
 import { ANSWERS } from "../protocol/holds.ts";
 import { JOB_STATES } from "../protocol/jobs.ts";
 import type { RequestName } from "../protocol/requests.ts";
+import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
 import { seconds } from "../protocol/spec-fields.ts";
 import { LIST_SORTS, NAMESPACE_DEFAULT, WORKER_STATUSES } from "../protocol/words.ts";
 import { kindsThatTake, kindWords, PROGRAMS } from "./kinds.ts";
@@ -348,6 +356,20 @@ const NOT_OF_A_JOB = new Set([
   "verbose",
 ]);
 const JOB_FLAGS = SPAWN_FLAGS.filter(({ name }) => !NOT_OF_A_JOB.has(name));
+
+/** A schedule gives each worker its name, and a command that adds one waits for none of them. */
+const NOT_OF_A_SCHEDULE = new Set(["name", "dry-run", "watch", "wait", "detach", "verbose"]);
+const SCHEDULE_SPAWN_FLAGS = SPAWN_FLAGS.filter(({ name }) => !NOT_OF_A_SCHEDULE.has(name)).map((flag) =>
+  flag.name === "idempotency-key" ? idempotencyKey : flag,
+);
+const zone: FlagDef = {
+  name: "zone",
+  type: "string",
+  value: "ZONE",
+  help: "time zone of the IANA, such as Europe/Berlin",
+  default: "the zone of the daemon",
+};
+const scheduleName: ArgDef = { name: "NAME", help: "name of the schedule", required: true };
 
 const spawnFlags = (...names: readonly string[]): readonly FlagDef[] =>
   SPAWN_FLAGS.filter(({ name }) => names.includes(name));
@@ -1207,6 +1229,183 @@ export const COMMANDS: readonly CommandDef[] = [
       idempotencyKey,
     ],
     examples: ["agent jobs cancel $JOB --reason 'not needed any more'"],
+  },
+  {
+    words: ["schedule", "add"],
+    command: "schedule/add",
+    request: "schedule/add",
+    group: "Jobs",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7, 8, 10, 11],
+    argv: true,
+    summary: "Start a worker at each time of a cron line",
+    details:
+      "CRON has five fields as in crontab(5): minute, hour, day, month, weekday; or six with the second first; or is @hourly, @daily, @weekly, @monthly or @yearly. What follows it is what `agent spawn` takes. Each worker is called by NAME and the time of its run, and has the label schedule=NAME. Starts the daemon if none runs. Schedules may also stand in holdfast.yaml.",
+    args: [
+      { name: "NAME", help: "name of the schedule", required: true },
+      { name: "CRON", help: "cron line, in quotes", required: true },
+      { name: "KIND", help: "kind of agent", complete: "kind" },
+      { name: "PROMPT", help: "the agent's task; - reads stdin" },
+    ],
+    flags: [
+      zone,
+      {
+        name: "overlap",
+        type: "enum",
+        values: OVERLAPS,
+        value: "WHAT",
+        help: "when the run before goes on: skip this one, let both run, or end that one first",
+        default: "forbid",
+      },
+      {
+        name: "missed",
+        type: "enum",
+        values: MISSED,
+        value: "WHAT",
+        help: "for times that passed while no daemon ran: no run, one for all of them, or one each",
+        default: "once",
+      },
+      {
+        name: "missed-max",
+        type: "int",
+        value: "N",
+        help: "how many missed runs --missed all makes up for, the newest ones",
+        default: String(SCHEDULE_MISSED_DEFAULT),
+        min: 1,
+        max: SCHEDULE_MISSED_MAX,
+      },
+      {
+        name: "starting-deadline",
+        type: "duration",
+        value: "1h",
+        help: "a run that is later than this is not started",
+        default: "no bound",
+        min: SCHEDULE_DEADLINE_MIN_MS,
+      },
+      ...SCHEDULE_SPAWN_FLAGS,
+    ],
+    examples: [
+      "agent schedule add nightly '0 3 * * *' --zone Europe/Berlin claude 'update the dependencies'",
+      "agent schedule add backup '*/15 * * * *' --overlap forbid -- ./backup.sh",
+    ],
+  },
+  {
+    words: ["schedule", "list"],
+    command: "schedule/list",
+    request: "schedule/list",
+    group: "Jobs",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "List the schedules, with the next and the last run of each",
+    args: [],
+    flags: [
+      {
+        name: "limit",
+        type: "int",
+        value: "N",
+        help: `list at most this many, up to ${SCHEDULES_PAGE_MAX}`,
+        default: String(SCHEDULES_PAGE_DEFAULT),
+      },
+      { name: "cursor", type: "string", value: "C", help: "continue where an earlier page ended" },
+    ],
+    examples: ["agent schedule list", "agent list --all --label schedule=nightly"],
+  },
+  {
+    words: ["schedule", "show"],
+    command: "schedule/show",
+    request: "schedule/show",
+    group: "Jobs",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "Show one schedule: its next times, its last run, and what it starts",
+    args: [scheduleName],
+    flags: [],
+    examples: ["agent schedule show nightly"],
+  },
+  {
+    words: ["schedule", "next"],
+    command: "schedule/next",
+    request: "schedule/next",
+    group: "Jobs",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Print the next times of a cron line, of no schedule",
+    details:
+      "A time that does not exist, because the clock goes forward, comes as much later as the clock jumps. A time that exists twice comes once, but a line of every hour runs in both hours.",
+    args: [{ name: "CRON", help: "cron line, in quotes", required: true }],
+    flags: [
+      zone,
+      { name: "from", type: "string", value: "TIME", help: "times after this one, RFC 3339", default: "now" },
+      {
+        name: "limit",
+        short: "n",
+        type: "int",
+        value: "N",
+        help: `print so many, up to ${SCHEDULE_NEXT_MAX}`,
+        default: String(SCHEDULE_NEXT_DEFAULT),
+        min: 1,
+        max: SCHEDULE_NEXT_MAX,
+      },
+    ],
+    examples: ["agent schedule next '30 2 * * *' --zone Europe/Berlin --from 2026-03-28T00:00:00Z"],
+  },
+  {
+    words: ["schedule", "pause"],
+    command: "schedule/pause",
+    request: "schedule/pause",
+    group: "Jobs",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7],
+    summary: "Let the times of a schedule pass without a run",
+    details: "Workers that run go on. Times that pass until it is resumed are not made up for.",
+    args: [scheduleName],
+    flags: [idempotencyKey],
+    examples: ["agent schedule pause nightly"],
+  },
+  {
+    words: ["schedule", "resume"],
+    command: "schedule/resume",
+    request: "schedule/resume",
+    group: "Jobs",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7],
+    summary: "Go on with the next time of a paused schedule",
+    args: [scheduleName],
+    flags: [idempotencyKey],
+    examples: ["agent schedule resume nightly"],
+  },
+  {
+    words: ["schedule", "run"],
+    command: "schedule/run",
+    request: "schedule/run",
+    group: "Jobs",
+    danger: "mutating",
+    stream: false,
+    exits: [2, 5, 6, 7, 8, 10, 11],
+    summary: "Start a worker of a schedule now, and print its id",
+    details: "Also while the schedule is paused. Its policy for overlaps holds.",
+    args: [scheduleName],
+    flags: [idempotencyKey],
+    examples: ["agent schedule run nightly"],
+  },
+  {
+    words: ["schedule", "remove"],
+    command: "schedule/remove",
+    request: "schedule/remove",
+    group: "Jobs",
+    danger: "destructive",
+    stream: false,
+    exits: [5, 6, 7],
+    summary: "Remove a schedule; its workers go on",
+    args: [scheduleName],
+    flags: [idempotencyKey],
+    examples: ["agent schedule remove nightly"],
   },
   {
     words: ["bb", "post"],

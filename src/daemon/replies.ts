@@ -20,6 +20,7 @@ import type {
   WorkerView,
 } from "../runtime/api.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
+import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { LoopLag } from "./health.ts";
 import type { CallerEvidence } from "./peer.ts";
 import type { HealthFacts } from "./watchdog.ts";
@@ -93,11 +94,13 @@ interface OwnReplies {
 /** A list is the `results` of an object, also in the data of a PARTIAL_FAILURE. */
 type ReplyOf<Name> = Name extends `mailbox/${infer M extends keyof MailboxApi}`
   ? Effect.Success<ReturnType<MailboxApi[M]>>
-  : Name extends `${string}/${infer M extends keyof RuntimeApi}`
-    ? Success<M> extends readonly unknown[]
-      ? { readonly results: Success<M> }
-      : Success<M>
-    : never;
+  : Name extends `schedule/${infer M extends keyof SchedulesApi}`
+    ? Effect.Success<ReturnType<SchedulesApi[M]>>
+    : Name extends `${string}/${infer M extends keyof RuntimeApi}`
+      ? Success<M> extends readonly unknown[]
+        ? { readonly results: Success<M> }
+        : Success<M>
+      : never;
 
 export type Replies = {
   [Name in RequestName]: Name extends keyof OwnReplies ? OwnReplies[Name] : ReplyOf<Name>;

@@ -14,8 +14,9 @@ import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import type { SubmittedJob } from "../runtime/job-replies.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
+import type { ScheduleChange } from "../runtime/schedule-replies.ts";
 import { checked, optionsOf } from "./checked.ts";
-import type { JobOptions, McpOptions, SpawnOptions } from "./options.ts";
+import type { JobOptions, McpOptions, ScheduleOptions, SpawnOptions } from "./options.ts";
 
 /** `spawn` of both entry points: in this process's directory, with those of its variables that may reach the agent. */
 export const spawnAs = (
@@ -40,6 +41,26 @@ export const submitAs = (
       catch: asHoldfastError,
     }),
     ({ spec, idempotency_key }) => api.jobs.submit(spec, { idempotency_key }),
+  );
+
+/** `schedules.add` of both doors: its workers start as `spawnAs` starts one. */
+export const scheduleAs = (
+  api: RuntimeApi,
+  registry: Registry,
+  options: ScheduleOptions,
+): Effect.Effect<ScheduleChange, HoldfastError> =>
+  Effect.flatMap(
+    Effect.try({
+      try: () => {
+        const { name, cron, zone, overlap, missed, missed_max, starting_deadline_ms, ...asked } =
+          optionsOf(options);
+        const { spec } = spawnRequest(registry, asked);
+        const times = { name, cron, zone, overlap, missed, missed_max, starting_deadline_ms };
+        return checked("schedule/add", { schedule: { ...times, spec } });
+      },
+      catch: asHoldfastError,
+    }),
+    ({ schedule }) => api.schedules.add(schedule),
   );
 
 const spawnRequest = ({ adapterFor }: Registry, options: SpawnOptions) => {

@@ -10,16 +10,19 @@ import type { TreeSpecInput } from "../protocol/tree.ts";
 import type { RuntimeApi as Core, JobsApi } from "../runtime/api.ts";
 import type { SubmittedJob } from "../runtime/job-replies.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
+import type { ScheduleChange } from "../runtime/schedule-replies.ts";
+import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { SearchReply } from "../runtime/search-replies.ts";
-import { applyAs, spawnAs, submitAs } from "./asked.ts";
+import { applyAs, scheduleAs, spawnAs, submitAs } from "./asked.ts";
 import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import { checkedThen } from "./checked-then.ts";
 import { kindsOf, openWith } from "./opening.ts";
-import type { JobOptions, OpenOptions, SearchOptions, SpawnOptions } from "./options.ts";
+import type { JobOptions, OpenOptions, ScheduleOptions, SearchOptions, SpawnOptions } from "./options.ts";
 
 /** Every method is an Effect that fails only with a HoldfastError; every watch is a Stream. */
-export interface RuntimeApi extends Omit<Core, "spawn" | "applyTree" | "jobs" | "blackboard" | "search"> {
+export interface RuntimeApi
+  extends Omit<Core, "spawn" | "applyTree" | "jobs" | "blackboard" | "search" | "schedules"> {
   /** Jobs, as `Runtime.jobs` has them. */
   readonly jobs: Omit<JobsApi, "submit"> & {
     submit(options: JobOptions): Effect.Effect<SubmittedJob, HoldfastError>;
@@ -27,6 +30,10 @@ export interface RuntimeApi extends Omit<Core, "spawn" | "applyTree" | "jobs" | 
   readonly blackboard: BlackboardCalls;
   /** Finds records by their words, as `Runtime.search` does. */
   search(text: string, options?: SearchOptions): Effect.Effect<SearchReply, HoldfastError>;
+  /** Schedules, as `Runtime.schedules` has them. */
+  readonly schedules: Omit<SchedulesApi, "add"> & {
+    add(options: ScheduleOptions): Effect.Effect<ScheduleChange, HoldfastError>;
+  };
   /** Starts a worker as `Runtime.spawn` does: in this process's directory, with those of its variables that may reach the agent. */
   spawn(options: SpawnOptions): Effect.Effect<SpawnReply, HoldfastError>;
   /** Changes a tree to match this spec, as `Runtime.applyTree` does. */
@@ -50,6 +57,7 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
         blackboard: blackboardOf(api),
         search: (text, how = {}) =>
           checkedThen(() => checked("agent/search", { text, ...optionsOf(how) }), api.search),
+        schedules: { ...api.schedules, add: (asked) => scheduleAs(api, registry, asked) },
         spawn: (asked) => spawnAs(api, registry, asked),
         jobs: { ...api.jobs, submit: (asked) => submitAs(api, registry, asked) },
         applyTree: (tree, how = {}) => applyAs(api, registry, tree, how),

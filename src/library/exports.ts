@@ -80,6 +80,16 @@ export type {
   WorkerInfo,
   WorkerView,
 } from "../runtime/replies.ts";
+export type {
+  NextTimes,
+  ScheduleChange,
+  ScheduleInfo,
+  ScheduleLine,
+  ScheduleRunReply,
+  ScheduleRunView,
+  SchedulesReply,
+  ScheduleView,
+} from "../runtime/schedule-replies.ts";
 export type { SearchHit, SearchReply } from "../runtime/search-replies.ts";
 export type {
   Answer,
@@ -92,6 +102,7 @@ export type {
   KillOptions,
   ListOptions,
   McpOptions,
+  NextTimesOptions,
   OpenOptions,
   PageOptions,
   PostOptions,
@@ -99,6 +110,7 @@ export type {
   RawSlice,
   ReleaseOptions,
   ResumeOptions,
+  ScheduleOptions,
   SearchOptions,
   SpawnOptions,
   UsageOptions,

@@ -44,6 +44,7 @@ import type {
 } from "./options.ts";
 import { closed, listOf, only, promised } from "./promises.ts";
 import { rawSlices } from "./raw.ts";
+import { RuntimeSchedules } from "./schedules.ts";
 import { Watches } from "./watches.ts";
 
 type OneOrEach = replies.PerWorker | readonly replies.PerWorker[];
@@ -56,8 +57,11 @@ type RunEffect = typeof promised;
  * id, a unique prefix of the id, or its name. An open runtime keeps the process alive, as a listening server does.
  */
 export class Runtime {
+  /** Workers that are never restarted, in the words of Protocol v1. */
+  readonly jobs: Jobs;
   readonly blackboard: Blackboard;
   readonly mailbox: RuntimeMailbox;
+  readonly schedules: RuntimeSchedules;
   readonly #api: RuntimeApi;
   readonly #registry: Registry;
   readonly #scope: Scope.Closeable;
@@ -76,7 +80,9 @@ export class Runtime {
     this.#registry = registry;
     this.#scope = scope;
     this.blackboard = new Blackboard(api, (make) => this.#call(make), this.#watches);
+    this.jobs = new Jobs(api, registry, this.#watches, (call) => this.#call(call));
     this.mailbox = new RuntimeMailbox(api.mailbox, (make) => this.#call(make));
+    this.schedules = new RuntimeSchedules(api, registry, (make) => this.#call(make));
   }
 
   /**
@@ -234,11 +240,6 @@ export class Runtime {
    */
   raw(id: string, options: RawOptions = {}): AsyncIterable<RawSlice> {
     return this.#watches.iterable(rawSlices(this.#api, id, options));
-  }
-
-  /** Workers that are never restarted, in the words of Protocol v1. */
-  get jobs(): Jobs {
-    return new Jobs(this.#api, this.#registry, this.#watches, (call) => this.#call(call));
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The arguments of the library's calls (`holdfast`); names end in units. */
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { KindName } from "../adapters/kinds.ts";
+import type { Missed, Overlap } from "../protocol/schedule-records.ts";
 import type { SpecFields } from "../protocol/spec-fields.ts";
 import type { WorkerSpecInput, WorkerStatus } from "../protocol/worker.ts";
 
@@ -59,6 +60,32 @@ export interface SpawnOptions extends SpecOptions {
 
 /** A job is never restarted. */
 export type JobOptions = Omit<SpawnOptions, "restart" | "max_restarts" | "restart_period_ms" | "dry_run">;
+
+/** A worker's spec, and when it is started. Each worker is called by the schedule's name and the time of its run. */
+export interface ScheduleOptions extends Omit<SpawnOptions, "name" | "dry_run" | "idempotency_key"> {
+  /** The name of the schedule, at most 47 characters; no other schedule of the runtime has it. */
+  readonly name: string;
+  /** Five fields as in crontab(5), six with the seconds first, or a word such as `@daily`. */
+  readonly cron: string;
+  /** A name of the IANA. Default: the zone of this process. */
+  readonly zone?: string;
+  /** Where the run before goes on: skip this one, let both run, or end that one first. Default: `forbid`. */
+  readonly overlap?: Overlap;
+  /** For times that passed while no runtime was open: no run, one for all of them, or one each. Default: `once`. */
+  readonly missed?: Missed;
+  /** How many missed runs `all` makes up for, the newest ones: 1 to 100. Default: 10. */
+  readonly missed_max?: number;
+  /** A run that is later than this is not started any more: at least a second. Default: no bound. */
+  readonly starting_deadline_ms?: number;
+}
+
+export interface NextTimesOptions {
+  readonly zone?: string;
+  /** RFC 3339: times after this one. Default: now. */
+  readonly from?: string;
+  /** 1 to 100. Default: 5. */
+  readonly limit?: number;
+}
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 

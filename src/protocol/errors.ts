@@ -210,6 +210,14 @@ export const ERROR_CATALOGUE = {
     "none",
     "List the files of the workspace with `agent run fs/ls`.",
   ),
+  SCHEDULE_NOT_FOUND: row(
+    "ENOTFOUND",
+    5,
+    404,
+    false,
+    "none",
+    "See all schedules with `agent schedule list`.",
+  ),
   SESSION_NOT_FOUND: row(
     "ENOTFOUND",
     5,

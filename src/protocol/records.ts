@@ -27,6 +27,7 @@ import type {
 } from "./mail-records.ts";
 import type { ProcessIdentity, SweepReport } from "./process-records.ts";
 import type { RestartCause } from "./restart-cause.ts";
+import type { ScheduleRecords } from "./schedule-records.ts";
 import type {
   ApprovalAnswered,
   ApprovalRequested,
@@ -69,7 +70,7 @@ export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
 /** How a daemon begins, by the way in which the previous one ended. */
 export type StartKind = "first" | "after_stop" | "after_crash" | "after_reboot";
 
-export interface RecordPayloads {
+export interface RecordPayloads extends ScheduleRecords {
   /** The first record of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
   /** The worker may not start yet. Its place in the queue changes; `agent list` has the current one. */

@@ -29,6 +29,7 @@ import { isUlid } from "./forms.ts";
 import { ANSWERS } from "./holds.ts";
 import { JOB_STATES } from "./jobs.ts";
 import { MailboxRequests } from "./mailbox-requests.ts";
+import { SCHEDULE_REQUESTS } from "./schedule-requests.ts";
 import { searchProblem } from "./search-text.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
 import { LIST_SORTS, USAGE_BY } from "./words.ts";
@@ -261,6 +262,7 @@ export const Requests = {
     max_bytes: z.int().min(1).max(RAW_SLICE_BYTES).default(65_536),
   }),
   ...BLACKBOARD_REQUESTS,
+  ...SCHEDULE_REQUESTS,
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   /** The versions that the client speaks and the profiles that it needs. A connection works without this request. */
   "protocol/hello": z.strictObject({

@@ -12,8 +12,10 @@ import {
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   RESTARTS_MAX,
+  SCHEDULES_MAX,
 } from "../base/limits.ts";
 import { isTellable, NOT_TELLABLE } from "./redact.ts";
+import { ScheduleSpec } from "./schedule-spec.ts";
 import { NAME_FORM } from "./spec-fields.ts";
 import { Budget, OnBreach, RestartPolicy, WorkerSpec } from "./worker.ts";
 
@@ -118,6 +120,8 @@ export const TreeSpec = z.strictObject({
   /** Absolute path of the file that owns the tree. Another file cannot take the tree's name. */
   file: z.string().min(1),
   root: SupervisorNode,
+  /** Absent in requests of clients that know no schedules: those of the tree then go. */
+  schedules: z.array(ScheduleSpec).max(SCHEDULES_MAX).optional(),
 });
 export type TreeSpec = z.infer<typeof TreeSpec>;
 export type TreeSpecInput = z.input<typeof TreeSpec>;
@@ -134,10 +138,17 @@ export const withClientEnvironment = (
   tree: TreeSpec,
   client_env: Readonly<Record<string, string>>,
 ): TreeSpec => {
+  const within = <Holder extends { readonly spec: WorkerSpec }>(holder: Holder): Holder => ({
+    ...holder,
+    spec: { ...holder.spec, client_env: { ...client_env, ...holder.spec.client_env } },
+  });
   const inside = (node: TreeNodeSpec): TreeNodeSpec =>
-    node.type === "supervisor"
-      ? whole(node)
-      : { ...node, spec: { ...node.spec, client_env: { ...client_env, ...node.spec.client_env } } };
+    node.type === "supervisor" ? whole(node) : within(node);
   const whole = (node: SupervisorNode): SupervisorNode => ({ ...node, children: node.children.map(inside) });
-  return { ...tree, root: whole(tree.root) };
+  const { schedules } = tree;
+  return {
+    ...tree,
+    root: whole(tree.root),
+    ...(schedules === undefined ? {} : { schedules: schedules.map(within) }),
+  };
 };

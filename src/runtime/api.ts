@@ -55,6 +55,7 @@ import type {
   WorkerInfo,
   WorkerView,
 } from "./replies.ts";
+import type { SchedulesApi } from "./schedules-api.ts";
 import type { SearchReply } from "./search-replies.ts";
 import type { WorkerFilter } from "./selecting.ts";
 
@@ -246,6 +247,7 @@ export interface JobsApi {
 export interface RuntimeApi {
   readonly blackboard: BlackboardApi;
   readonly mailbox: MailboxApi;
+  readonly schedules: SchedulesApi;
   /** The epoch of the log's history, to which each cursor belongs. */
   readonly epoch: string;
   /** Resolves once each run that ended before this runtime was opened has its end on record. */

@@ -29,6 +29,7 @@ import type { DiskView } from "../supervisor/admission/disk.ts";
 import type { QueuePlace } from "../supervisor/admission/seats.ts";
 import type { SpentAmounts } from "../supervisor/budgets/budgets.ts";
 import type { TreeChange } from "../supervisor/tree/diff.ts";
+import type { ScheduleLine } from "./schedule-replies.ts";
 
 /** A reason why a worker is paused; lifted by `agent unpause`. */
 export interface PauseView {
@@ -224,6 +225,8 @@ export interface TreeNode {
   readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
   /** The id of its fiber in the daemon. Absent for an ended worker, and for a supervisor that never had a worker. */
   readonly fiber?: number;
+  /** Those of its file; for the root, those that commands have added. */
+  readonly schedules?: readonly ScheduleLine[];
   readonly children: readonly TreeNode[];
 }
 

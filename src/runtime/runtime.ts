@@ -37,6 +37,7 @@ import { makeWait } from "./commands/wait.ts";
 import { makeBlackboard } from "./control/blackboard.ts";
 import { Boxes } from "./control/boxes.ts";
 import { Mailboxes } from "./control/mailboxes.ts";
+import { makeSchedules } from "./control/schedules.ts";
 import { type Core, makeCore, type RuntimeServices } from "./core.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { ChangesReader } from "./reading/changes.ts";
@@ -77,15 +78,16 @@ export const makeRuntime = (
     const killing = new Killing(core, forest, ends, each);
     const spawning = new Spawning(core, forest);
     const restarting = new Restarting(core, forest, ends, each, spawning);
-    const applyTree = applyingTrees(core, forest);
-    const downTree = takingTreesDown(core, forest);
-    const ending = new Shutdown(core, forest, killing, downTree);
     const approvals = new Approvals(core);
     const inbox = new Inbox(core, forest, approvals);
     const answers = new Answers(core, forest, approvals);
     const changes = new ChangesReader(core, each);
     const heartbeats = new Heartbeats(core);
     const settled = yield* booted(core, forest, heartbeats, options.version);
+    const schedules = yield* makeSchedules(core, { spawn: spawning.spawn, kill: killing.kill });
+    const applyTree = applyingTrees(core, forest, schedules);
+    const downTree = takingTreesDown(core, forest, schedules);
+    const ending = new Shutdown(core, forest, killing, downTree);
     const retention = { retention_ms: RETENTION_DEFAULT_MS, ...options };
     const queries = makeQueries(core, forest, heartbeats, retention, () => ending.isOver());
     const blackboard = yield* makeBlackboard(core, queries);
@@ -102,6 +104,8 @@ export const makeRuntime = (
       jobs: makeJobs(calls),
       blackboard,
       mailbox,
+      schedules,
+      tree: () => Effect.map(queries.tree(), schedules.inTree),
       send: messaging.send,
       messages: messaging.messages,
       ask: asking.ask,

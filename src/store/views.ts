@@ -9,6 +9,7 @@ import type { Hold } from "../protocol/holds.ts";
 import type { MailMessage } from "../protocol/mail.ts";
 import type { MessageRow } from "../protocol/message-row.ts";
 import type { EndCause, JsonValue, ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
+import type { Schedule } from "../protocol/schedule.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 import type { SearchPage, SearchQuery } from "./search.ts";
 import type { SubtreeSum, UsageQuery, UsageReport } from "./usage-report.ts";
@@ -216,4 +217,7 @@ export interface Views {
   countItems(ns: string, limit: number): number;
   /** Namespaces with items, in alphabetical order. */
   namespaces(limit: number): readonly string[];
+  schedule(name: string): Schedule | undefined;
+  /** Those whose names come after this one, in the order of their names. */
+  schedulesAfter(name: string, limit: number): readonly Schedule[];
 }

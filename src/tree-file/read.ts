@@ -6,13 +6,14 @@ import { basename, dirname } from "node:path";
 import { NAME_MAX_BYTES } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { type AddedKinds, NO_KINDS_ADDED } from "../commands/kinds.ts";
-import { NodeName, type SupervisorNode, type TreeSpec } from "../protocol/tree.ts";
+import { NodeName, SupervisorConfig, type SupervisorNode, type TreeSpec } from "../protocol/tree.ts";
 import { readHosts } from "./hosts.ts";
-import { check, type Subject } from "./issues.ts";
+import { check, isWritten, type Subject } from "./issues.ts";
 import { describe, type FilePlace, type LocatedMap, type LocatedValue, plain, valueAt } from "./located.ts";
 import { addSignificanceProblems, readRoot, type Walk } from "./nodes.ts";
 import { inStartOrder } from "./order.ts";
 import { type Mistakes, makeProblems, mistakesOf, type Problems } from "./problems.ts";
+import { type FileSchedule, readSchedules } from "./schedules.ts";
 import { TopKeys } from "./schema.ts";
 import { openFile, type ReadFile, type Sources } from "./sources.ts";
 import { type Scope, substituteAll, withVariables } from "./variables.ts";
@@ -75,20 +76,35 @@ export const readTreeFile = (input: TreeFileInput): TreeFileReading => {
   const read = top && readTop(top, input, sources);
   if (problems.found.length > 0 || read === undefined)
     return { ok: false, ...mistakesOf(problems.found, sources.files, display) };
-  const { root, nodes } = read;
+  const { root, nodes, schedules } = read;
   return {
     ok: true,
-    tree: { name: root.name, file, root },
-    places: new Map([...nodes].map(([path, { place }]) => [path, place])),
+    // An older daemon knows no schedules.
+    tree: {
+      name: root.name,
+      file,
+      root,
+      ...(schedules.length === 0 ? {} : { schedules: schedules.map(({ spec }) => spec) }),
+    },
+    places: new Map([...schedules.map(({ path, place }) => [path, place] as const), ...placesOf(nodes)]),
     files: sources.files,
   };
 };
+
+const placesOf = (nodes: Walk["nodes"]): readonly (readonly [string, FilePlace])[] =>
+  [...nodes].map(([path, { place }]) => [path, place]);
+
+interface ReadTop {
+  readonly root: SupervisorNode;
+  readonly nodes: Walk["nodes"];
+  readonly schedules: readonly FileSchedule[];
+}
 
 const readTop = (
   top: LocatedValue,
   { file, given = new Map(), env = {}, host = "" }: TreeFileInput,
   sources: Sources,
-): { readonly root: SupervisorNode; readonly nodes: Walk["nodes"] } | undefined => {
+): ReadTop | undefined => {
   const { problems } = sources;
   if (top.type !== "map") {
     problems.add(top.place, `a file begins with version: 1 and has a tree, and this is ${describe(top)}`);
@@ -103,7 +119,14 @@ const readTop = (
   const hosts = hostsOf(scope);
   const walk: Walk = { sources, hosts, tree: nameOf(top, file), nodes: new Map(), count: 0 };
   const tree = valueAt(top, ["tree"]);
-  const root = tree && readRoot(substituteAll(tree, scope), { scope, chain: [file] }, walk);
+  const times = valueAt(top, ["schedules"]);
+  const schedules = times === undefined ? [] : readSchedules(substituteAll(times, scope), sources);
+  if (tree === undefined && times === undefined && !isWritten(top, "tree", FILE.keys))
+    problems.add(top.place, "the file needs the key tree");
+  const root =
+    tree === undefined
+      ? emptyRoot(walk.tree)
+      : readRoot(substituteAll(tree, scope), { scope, chain: [file] }, walk);
   addUnusedVariables(given, declared, scope.seen.names, problems);
   if (root === undefined) return undefined;
   hosts.addUnknown([...walk.nodes.keys()].filter((path) => path !== ""));
@@ -113,15 +136,24 @@ const readTop = (
     const list = written && valueAt(written, ["depends_on"]);
     return (list?.type === "list" ? list.items[index] : list)?.place;
   };
-  return { root: inStartOrder(root, placeOf, problems), nodes: walk.nodes };
+  return { root: inStartOrder(root, placeOf, problems), nodes: walk.nodes, schedules };
 };
+
+/** A file that has nothing but schedules. */
+const emptyRoot = (name: string): SupervisorNode => ({
+  type: "supervisor",
+  name,
+  config: SupervisorConfig.parse({ strategy: "dynamic" }),
+  depends_on: [],
+  children: [],
+});
 
 /** The keys of the top; nodes are read separately, one by one. */
 const topKeys = (top: LocatedMap): Record<string, unknown> =>
   Object.fromEntries(
     [...top.entries].map(([key, { value }]) => [
       key,
-      key === "tree" ? {} : plain(value, key === "variables" || key === "name"),
+      key === "tree" ? {} : key === "schedules" ? [] : plain(value, key === "variables" || key === "name"),
     ]),
   );
 

@@ -13,12 +13,24 @@ import {
   readSize,
 } from "../base/durations.ts";
 import { VARIABLE_NAME } from "../base/environment.ts";
-import { CPUS_MAX, CPUS_MIN, LABELS_MAX, PERMISSION_RULES_MAX, PIDS_MAX } from "../base/limits.ts";
+import {
+  CPUS_MAX,
+  CPUS_MIN,
+  LABELS_MAX,
+  PERMISSION_RULES_MAX,
+  PIDS_MAX,
+  SCHEDULE_DEADLINE_MIN_MS,
+  SCHEDULE_MISSED_DEFAULT,
+  SCHEDULE_MISSED_MAX,
+  SCHEDULES_MAX,
+} from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { KINDS, kindsThatTake, PROGRAM_KIND } from "../commands/kinds.ts";
 import type { JsonSchema } from "../protocol/json-schemas.ts";
 import type { Permission, PermissionRule } from "../protocol/permission.ts";
 import { parseRule } from "../protocol/permission-rules.ts";
+import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
+import { ScheduleName, SchedulePlanFields } from "../protocol/schedule-spec.ts";
 import { type Field, type KeyedFields, specKeys } from "../protocol/spec-fields.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
 import { OnBreach, RestartPolicy } from "../protocol/worker.ts";
@@ -266,6 +278,31 @@ export const WorkerKeys = z.strictObject({
 });
 export type WorkerKeys = z.output<typeof WorkerKeys>;
 
+const times = SchedulePlanFields;
+/** The keys of a schedule: those of its worker, and when it starts. */
+export const ScheduleKeys = WorkerKeys.omit({ name: true, depends_on: true, significant: true }).extend({
+  name: ScheduleName.describe("its name; its workers are called by it and the time of their run"),
+  cron: times.cron.describe(
+    "five fields as in crontab(5), six with the second first, or a word such as @daily; in quotes",
+  ),
+  zone: times.zone.describe("time zone of the IANA; default: the zone of the daemon"),
+  overlap: z
+    .enum(OVERLAPS)
+    .optional()
+    .describe("when the run before goes on: forbid (default) skips this one, allow, replace ends that one"),
+  missed: z
+    .enum(MISSED)
+    .optional()
+    .describe("for times that passed while no daemon ran: skip, once (default) for all of them, all"),
+  missed_max: count(1, SCHEDULE_MISSED_MAX)
+    .optional()
+    .describe(`how many missed runs all makes up for; default ${SCHEDULE_MISSED_DEFAULT}`),
+  starting_deadline: duration
+    .refine((ms) => ms >= SCHEDULE_DEADLINE_MIN_MS, "is below a second")
+    .optional()
+    .describe("a run that is later than this is not started"),
+});
+
 /** Keys whose values stay as written, even if they look like numbers. */
 export const TEXT_KEYS: readonly string[] = specKeys().flatMap(({ key, field: { type } }) =>
   (key in OWN_KEYS ? ["map", "labels"] : ["string", "texts"]).includes(type) ? [key] : [],
@@ -312,7 +349,7 @@ const hostOf = (patch: z.ZodType) =>
       .optional(),
   });
 
-const topOf = (tree: z.ZodType, patch: z.ZodType) =>
+const topOf = (tree: z.ZodType, patch: z.ZodType, schedule: z.ZodType) =>
   z.strictObject({
     $schema: z.string().describe("the JSON Schema of this file, for editors").optional(),
     version: z.literal(1),
@@ -326,11 +363,16 @@ const topOf = (tree: z.ZodType, patch: z.ZodType) =>
       .record(z.string(), hostOf(patch), { error: "needs patterns of host names" })
       .describe("by pattern of host names (* and ?): what is different there")
       .optional(),
-    tree,
+    schedules: z
+      .array(schedule, { error: "needs a list" })
+      .max(SCHEDULES_MAX)
+      .optional()
+      .describe("workers that start at times"),
+    tree: tree.optional().describe("may be left out beside schedules"),
   });
 
 /** The top of a file; nodes are checked one by one, so that each mistake gets its own sentence. */
-export const TopKeys = topOf(z.unknown(), z.unknown());
+export const TopKeys = topOf(z.unknown(), z.unknown(), z.unknown());
 
 /** The keys that a host may change: all except those that define the tree's shape. */
 export const WorkerPatch = WorkerKeys.omit({ name: true }).partial();
@@ -349,7 +391,11 @@ const Include = IncludeKeys.meta({ id: "include", title: "include" });
 export const treeFileSchema = (): JsonSchema => ({
   title: "holdfast.yaml",
   ...z.toJSONSchema(
-    topOf(RootKeys.extend({ children: children.optional() }), z.union([WorkerPatch, SupervisorPatch])),
+    topOf(
+      RootKeys.extend({ children: children.optional() }),
+      z.union([WorkerPatch, SupervisorPatch]),
+      ScheduleKeys.meta({ id: "schedule", title: "schedule" }),
+    ),
     { target: "draft-2020-12", io: "input" },
   ),
 });

@@ -38,7 +38,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "messages",
     "tree",
   ],
-  control: ["blackboard", "mailbox"],
+  control: ["blackboard", "mailbox", "schedule"],
   adapters: ["decoding", "process", "kinds"],
   workspace: ["sandbox", "worktree"],
   skills: ["builtin"],

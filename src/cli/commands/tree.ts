@@ -10,6 +10,7 @@ import { type AddedKind, type AddedKinds, makeAddedKinds, NO_KINDS_ADDED } from 
 import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../../protocol/tree.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { AppliedReply, PerWorker, TreeNode } from "../../runtime/api.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
 import type { TreeFile } from "../../tree-file/read.ts";
@@ -120,15 +121,17 @@ const possibleKinds = (stateDir: string, named: Set<string>): AddedKinds => ({
 /** As `spawn` does for one worker: the variables of the client that agents may need, and those that the tree names, once for all workers. */
 const requestOf = ({ tree, added }: LoadedTreeFile, context: Context) => {
   const named: string[] = added.flatMap(({ variables }) => variables);
-  const inside = (node: TreeNodeSpec): TreeNodeSpec => {
-    if (node.type === "supervisor") return whole(node);
-    const inherit_env = [...node.spec.inherit_env, ALWAYS_INHERITED];
-    named.push(...inherit_env, ...referencedVariables(node.spec.env));
-    return { ...node, spec: { ...node.spec, inherit_env } };
+  const within = <Holder extends { readonly spec: WorkerSpec }>(holder: Holder): Holder => {
+    const inherit_env = [...holder.spec.inherit_env, ALWAYS_INHERITED];
+    named.push(...inherit_env, ...referencedVariables(holder.spec.env));
+    return { ...holder, spec: { ...holder.spec, inherit_env } };
   };
+  const inside = (node: TreeNodeSpec): TreeNodeSpec =>
+    node.type === "supervisor" ? whole(node) : within(node);
   const whole = (node: SupervisorNode): SupervisorNode => ({ ...node, children: node.children.map(inside) });
   const root = whole(tree.root);
-  return { tree: { ...tree, root }, client_env: sentEnvironment(named, context) };
+  const schedules = tree.schedules === undefined ? {} : { schedules: tree.schedules.map(within) };
+  return { tree: { ...tree, root, ...schedules }, client_env: sentEnvironment(named, context) };
 };
 
 /** The daemon names a worker with a mistake by its path; the file adds the line. */

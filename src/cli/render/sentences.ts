@@ -320,6 +320,20 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       `${decision === "allow" ? "allowed" : "denied"} by ${oneLine(by)}${because(message ?? "")}`,
     ),
   approval_withdrawn: () => dim("withdrew its request for permission"),
+  schedule_set: ({ plan, by }) =>
+    plain(`schedule set by ${oneLine(by)}: ${oneLine(plan.cron)} ${plan.zone}, overlap ${plan.overlap}`),
+  schedule_removed: ({ by }) => plain(`schedule removed by ${oneLine(by)}`),
+  schedule_paused: ({ by }) => warn(`schedule paused by ${oneLine(by)}`),
+  schedule_resumed: ({ by }) => good(`schedule resumed by ${oneLine(by)}`),
+  schedule_due: ({ due_at, cause, by }) =>
+    plain(cause === "asked" ? `run asked for by ${oneLine(by)}` : `run of ${due_at} is ${cause}`),
+  schedule_started: ({ worker_id }) => good(`run started: worker ${worker_id}`),
+  schedule_failed: ({ error }) => bad(`run could not start: ${oneLine(error.message)}`),
+  schedule_skipped: ({ from, through, count: times, reason }) =>
+    warn(
+      `${times === null ? "many runs" : count(times, "run")} skipped (${reason}): ${from}${from === through ? "" : ` to ${through}`}`,
+    ),
+  schedule_rewound: ({ from, at }) => warn(`the wall clock was set back: counts from ${at}, not ${from}`),
   bb_posted: ({ item_id, title, body, by }) =>
     plain(`item ${item_id} posted by ${oneLine(by)}${because(title ?? body ?? "")}`),
   bb_claimed: ({ item_id, by, lease_ms }) =>

@@ -28,6 +28,7 @@ import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
 import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { makePrinter } from "./pieces.ts";
+import { SCHEDULE_TEXTS, scheduleLine } from "./schedules.ts";
 import { searchText } from "./search.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table, wrapLines } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
@@ -181,19 +182,20 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
 const idsBelow = (node: TreeNode): readonly string[] =>
   node.children.flatMap((child) => [child.id, ...idsBelow(child)]);
 
-const tree: TextOf<TreeNode> = (root, { paint, flags, columns = Number.POSITIVE_INFINITY }) => {
+const tree: TextOf<TreeNode> = (root, { paint, flags, now, columns = Number.POSITIVE_INFINITY }) => {
   const chars = uniqueChars(idsBelow(root));
   const fiberOf = ({ fiber }: TreeNode): string =>
     flags.fibers ? paint("dim", fiber === undefined ? "no fiber  " : `fiber ${fiber}  `) : "";
   const lines = [`${fiberOf(root)}${treeLine(root, chars, paint)}`];
-  const walk = (children: readonly TreeNode[], indent: string): void =>
-    children.forEach((child, index) => {
-      const isLast = index === children.length - 1;
-      const branch = paint("dim", `${indent}${isLast ? "└─ " : "├─ "}`);
-      lines.push(cut(`${branch}${fiberOf(child)}${treeLine(child, chars, paint)}`, columns));
-      walk(child.children, `${indent}${isLast ? "   " : "│  "}`);
+  const walk = ({ schedules = [], children }: TreeNode, indent: string): void =>
+    [...schedules, ...children].forEach((each, index, all) => {
+      const isLast = index === all.length - 1;
+      const line = "cron" in each ? scheduleLine(each, paint, now) : treeLine(each, chars, paint);
+      const fiber = "cron" in each ? "" : fiberOf(each);
+      lines.push(cut(`${paint("dim", `${indent}${isLast ? "└─ " : "├─ "}`)}${fiber}${line}`, columns));
+      if (!("cron" in each)) walk(each, `${indent}${isLast ? "   " : "│  "}`);
     });
-  walk(root.children, "");
+  walk(root, "");
   return lines.join("\n");
 };
 
@@ -401,6 +403,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "jobs/result": output,
   "jobs/cancel": killText,
   ...MAIL_TEXTS,
+  ...SCHEDULE_TEXTS,
   "agent/approvals": approvalsText,
   "approvals/approve": approvedText,
   "approvals/deny": approvedText,

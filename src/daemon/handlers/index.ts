@@ -6,6 +6,7 @@ import type { Handlers, RequestHandler } from "./handler.ts";
 import { hello } from "./hello.ts";
 import { JOBS } from "./jobs.ts";
 import { MAILBOXES } from "./mailboxes.ts";
+import { SCHEDULES } from "./schedules.ts";
 import { TREES } from "./trees.ts";
 import { watch } from "./watch.ts";
 import { WORKERS } from "./workers.ts";
@@ -27,6 +28,7 @@ const ALL: Handlers<RequestName> = {
   ...BLACKBOARD,
   ...DAEMON,
   ...MAILBOXES,
+  ...SCHEDULES,
   "agent/watch": watch,
   "protocol/hello": hello,
 };

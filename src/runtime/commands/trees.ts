@@ -3,6 +3,7 @@ import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeApi } from "../api.ts";
 import { askerOfAll } from "../authority/asker.ts";
+import type { Schedules } from "../control/schedules.ts";
 import type { Core } from "../core.ts";
 import type { Forest } from "../trees/forest.ts";
 import type { Tree } from "../trees/shell.ts";
@@ -11,29 +12,40 @@ export const applyingTrees =
   (
     { admission, authority }: Pick<Core, "admission" | "authority">,
     forest: Forest,
+    schedules: Pick<Schedules, "ofFile">,
   ): RuntimeApi["applyTree"] =>
   (spec, { dry_run = false, ...how } = {}) =>
     Effect.gen(function* () {
       if (admission.isClosed())
         return yield* Effect.fail(new HoldfastError("UNAVAILABLE", "The runtime is shutting down."));
       const by = yield* askerOfAll(authority, how, "bring up a tree");
-      return yield* forest.apply(spec, { dry_run, by });
+      const file = yield* schedules.ofFile(spec.name, spec.schedules ?? [], by);
+      const applied = yield* forest.apply(spec, { dry_run, by });
+      if (!dry_run) yield* file.commit;
+      return { ...applied, changes: [...applied.changes, ...file.changes] };
     });
 
 export const takingTreesDown =
-  ({ authority }: Pick<Core, "authority">, forest: Forest): RuntimeApi["downTree"] =>
+  (
+    { authority }: Pick<Core, "authority">,
+    forest: Forest,
+    schedules: Pick<Schedules, "ofFile">,
+  ): RuntimeApi["downTree"] =>
   (name, { file, ...how } = {}) =>
     Effect.gen(function* () {
       const by = yield* askerOfAll(authority, how, "take a tree down");
       const tree = forest.trees().find((one) => one.name === name);
       if (tree === undefined) return yield* Effect.fail(noTree(name));
       if (file !== undefined && file !== tree.state().file) return yield* Effect.fail(ofAnother(tree));
+      const ofTree = yield* schedules.ofFile(name, [], by);
+      // First: none of them starts a worker of a tree that goes.
+      yield* ofTree.commit;
       const paths = [...tree.state().members.values()].map(({ path }) => path);
       yield* forest.ask(tree, name, "down", by, "");
       while (forest.trees().includes(tree)) yield* forest.next(tree);
       const reason = "its tree was taken down";
       const changes = paths.map((path) => ({ path, action: "remove" as const, reason }));
-      return { tree: name, changes, state: "terminated" as const };
+      return { tree: name, changes: [...changes, ...ofTree.changes], state: "terminated" as const };
     });
 
 const noTree = (name: string): HoldfastError =>

@@ -18,6 +18,7 @@ import { holdRows } from "./projections/holds.ts";
 import { mailRows } from "./projections/mail.ts";
 import { messageRows } from "./projections/messages.ts";
 import { projections } from "./projections/projection.ts";
+import { scheduleRows } from "./projections/schedules.ts";
 import { treeRows } from "./projections/trees.ts";
 import { turnRows } from "./projections/turns.ts";
 import { type KeptRows, keepRows, workerRows } from "./projections/workers.ts";
@@ -46,6 +47,7 @@ export interface AttachedLog {
   readonly approvals: ReturnType<typeof approvalRows>;
   readonly trees: ReturnType<typeof treeRows>;
   readonly items: ReturnType<typeof itemRows>;
+  readonly schedules: ReturnType<typeof scheduleRows>;
   readonly checkpoints: Statement<[string, number], Checkpoint>;
 }
 
@@ -85,6 +87,7 @@ export const attach = (
       approvals: approvalRows(db),
       trees: treeRows(db),
       items: itemRows(db),
+      schedules: scheduleRows(db),
       checkpoints: db.prepare<[string, number], Checkpoint>(
         "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",
       ),

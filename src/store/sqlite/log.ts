@@ -284,6 +284,8 @@ const viewsOf = (
     itemsAfter: ask(({ items }, ...asked) => items.page(...asked)),
     countItems: ask(({ items }, ...asked) => items.count(...asked)),
     namespaces: ask(({ items }, limit) => items.namespaces(limit)),
+    schedule: ask(({ schedules }, name) => schedules.one(name)),
+    schedulesAfter: ask(({ schedules }, ...asked) => schedules.after(...asked)),
   };
 };
 

@@ -2,6 +2,7 @@
 import { blackboardStream } from "../../protocol/blackboard-records.ts";
 import { mailboxStream } from "../../protocol/mail.ts";
 import { treeStream, workerStream } from "../../protocol/records.ts";
+import { scheduleStream } from "../../protocol/schedule-records.ts";
 import type { TABLES } from "./projections/projection.ts";
 
 export const STREAM_COLUMNS: Readonly<
@@ -17,5 +18,6 @@ export const STREAM_COLUMNS: Readonly<
   p_trees: { column: "name", streamOf: treeStream },
   p_usage: { column: "worker_id", streamOf: workerStream },
   p_bb_items: { column: "ns", streamOf: blackboardStream },
+  p_schedules: { column: "name", streamOf: scheduleStream },
   p_labels: { column: "worker_id", streamOf: workerStream },
 };

@@ -9,13 +9,14 @@ import { BLACKBOARD_SCHEMA, blackboard } from "./blackboard.ts";
 import { HOLDS_SCHEMA, holds } from "./holds.ts";
 import { MAIL_SCHEMA, mail } from "./mail.ts";
 import { MESSAGES_SCHEMA, messages } from "./messages.ts";
+import { SCHEDULES_SCHEMA, schedules } from "./schedules.ts";
 import { TREES_SCHEMA, trees } from "./trees.ts";
 import { TURNS_SCHEMA, turns } from "./turns.ts";
 import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Increase this with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 10;
+export const PROJECTION_VERSION = 11;
 
 export const TABLES = [
   "p_workers",
@@ -29,6 +30,7 @@ export const TABLES = [
   "p_usage",
   "p_labels",
   "p_bb_items",
+  "p_schedules",
 ] as const;
 
 /** Indexes of words, which triggers of the tables keep. */
@@ -53,7 +55,8 @@ export const resetProjections = (db: Database): void => {
       HOLDS_SCHEMA +
       MAIL_SCHEMA +
       USAGE_SCHEMA +
-      BLACKBOARD_SCHEMA,
+      BLACKBOARD_SCHEMA +
+      SCHEDULES_SCHEMA,
   );
 };
 
@@ -70,6 +73,7 @@ export const projections = (db: Database, onWorker?: (id: string) => void): Proj
     mail(db),
     usage(db),
     blackboard(db),
+    schedules(db),
   ];
   return {
     fold: (record) => {
