@@ -214,9 +214,11 @@ const mutations = async (daemon: BenchDaemon): Promise<Result> => {
   };
 };
 
-/** Requests of the blackboard, in turns with `agent/info`: both see the same machine. */
+/** Requests of the blackboard and of schedules, in turns with `agent/info`: both see the same machine. */
 const blackboard = async (daemon: BenchDaemon, id: string): Promise<readonly Result[]> => {
   const path = join(daemon.dir, "agent.sock");
+  const spec = { kind: "command", argv: ["true"], cwd: "/", restart: "temporary" as const };
+  await daemon.request("schedule/add", { schedule: { name: "yearly", cron: "@yearly", spec } });
   const { item_id } = await daemon.request<{ item_id: string }>("bb/post", { title: "one" });
   await daemon.request("bb/claim", { id: item_id, lease_ms: BB_LEASE_MAX_MS });
   const info = await asker(path, "agent/info", { id });
@@ -225,6 +227,7 @@ const blackboard = async (daemon: BenchDaemon, id: string): Promise<readonly Res
     ["`bb/list` of one item", "bb/list", {}],
     ["`bb/search` of one item", "bb/search", { text: "on*" }],
     ["`bb/claim` that is refused", "bb/claim", { id: item_id }],
+    ["`schedule/list` of one schedule", "schedule/list", {}],
   ] as const) {
     const asked = await asker(path, name, data);
     const times: number[] = [];

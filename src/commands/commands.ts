@@ -1241,7 +1241,7 @@ export const COMMANDS: readonly CommandDef[] = [
     argv: true,
     summary: "Start a worker at each time of a cron line",
     details:
-      "CRON has five fields as in crontab(5): minute, hour, day, month, weekday; or six with the second first; or is @hourly, @daily, @weekly, @monthly or @yearly. What follows it is what `agent spawn` takes. Each worker is called by NAME and the time of its run, and has the label schedule=NAME. Starts the daemon if none runs. Schedules may also stand in holdfast.yaml.",
+      "CRON has five fields as in crontab(5): minute, hour, day, month, weekday; or six with the second first; or is @hourly, @daily, @weekly, @monthly or @yearly. After it comes what `agent spawn` takes. Each worker is called by NAME and the time of its run, and has the label schedule=NAME. Starts the daemon if none runs. Schedules may also stand in holdfast.yaml.",
     args: [
       { name: "NAME", help: "name of the schedule", required: true },
       { name: "CRON", help: "cron line, in quotes", required: true },
@@ -1286,7 +1286,7 @@ export const COMMANDS: readonly CommandDef[] = [
       ...SCHEDULE_SPAWN_FLAGS,
     ],
     examples: [
-      "agent schedule add nightly '0 3 * * *' --zone Europe/Berlin claude 'update the dependencies'",
+      "agent schedule add nightly '0 3 * * *' --zone Europe/Berlin -- ./nightly.sh",
       "agent schedule add backup '*/15 * * * *' --overlap forbid -- ./backup.sh",
     ],
   },

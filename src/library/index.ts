@@ -57,7 +57,6 @@ type RunEffect = typeof promised;
  * id, a unique prefix of the id, or its name. An open runtime keeps the process alive, as a listening server does.
  */
 export class Runtime {
-  /** Workers that are never restarted, in the words of Protocol v1. */
   readonly jobs: Jobs;
   readonly blackboard: Blackboard;
   readonly mailbox: RuntimeMailbox;

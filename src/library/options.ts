@@ -1,7 +1,7 @@
 /** The arguments of the library's calls (`holdfast`); names end in units. */
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { KindName } from "../adapters/kinds.ts";
-import type { Missed, Overlap } from "../protocol/schedule-records.ts";
+import type { MissedPolicy, OverlapPolicy } from "../protocol/schedule-records.ts";
 import type { SpecFields } from "../protocol/spec-fields.ts";
 import type { WorkerSpecInput, WorkerStatus } from "../protocol/worker.ts";
 
@@ -69,10 +69,10 @@ export interface ScheduleOptions extends Omit<SpawnOptions, "name" | "dry_run" |
   readonly cron: string;
   /** A name of the IANA. Default: the zone of this process. */
   readonly zone?: string;
-  /** Where the run before goes on: skip this one, let both run, or end that one first. Default: `forbid`. */
-  readonly overlap?: Overlap;
+  /** If the run before goes on: skip this one, let both run, or end that one first. Default: `forbid`. */
+  readonly overlap?: OverlapPolicy;
   /** For times that passed while no runtime was open: no run, one for all of them, or one each. Default: `once`. */
-  readonly missed?: Missed;
+  readonly missed?: MissedPolicy;
   /** How many missed runs `all` makes up for, the newest ones: 1 to 100. Default: 10. */
   readonly missed_max?: number;
   /** A run that is later than this is not started any more: at least a second. Default: no bound. */

@@ -1,21 +1,21 @@
 /** Schedules as records tell them. A schedule has a stream by its name; its id tells it from an earlier one of that name. */
 import type { WorkerSpec } from "./worker.ts";
 
-/** Names as in a Kubernetes CronJob: what becomes of a run whose time comes while the one before it still runs. */
+/** Names as in a Kubernetes CronJob, for a run whose time comes while the one before it still runs. */
 export const OVERLAPS = ["forbid", "allow", "replace"] as const;
-export type Overlap = (typeof OVERLAPS)[number];
+export type OverlapPolicy = (typeof OVERLAPS)[number];
 
-/** What becomes of the times that passed while no daemon ran, or the machine slept: none runs, one runs for all of them, or each runs. */
+/** For times that passed while no daemon ran, or the machine slept: none runs, one runs for all of them, or each runs. */
 export const MISSED = ["skip", "once", "all"] as const;
-export type Missed = (typeof MISSED)[number];
+export type MissedPolicy = (typeof MISSED)[number];
 
 /** When a schedule starts its workers. */
 export interface SchedulePlan {
   readonly cron: string;
   /** A name of the IANA. */
   readonly zone: string;
-  readonly overlap: Overlap;
-  readonly missed: Missed;
+  readonly overlap: OverlapPolicy;
+  readonly missed: MissedPolicy;
   /** How many missed runs `all` makes up for, the newest ones. */
   readonly missed_max: number;
   /** A run that is later than this is not started any more; null: it is never too late. */

@@ -21,7 +21,7 @@ export const ScheduleName = z
   .regex(NAME_FORM, "has letters, digits, '.', '_' and '-', and starts with a letter or digit")
   .refine(isTellable, NOT_TELLABLE);
 
-export const TimeZone = z
+const TimeZone = z
   .string()
   .max(NAME_MAX_BYTES)
   .refine(isTimeZone, "is no time zone of the IANA, such as UTC or Europe/Berlin");

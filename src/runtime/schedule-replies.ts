@@ -1,5 +1,5 @@
 /** The answers of schedules, without Effect, as in `replies.ts`. */
-import type { Missed, Overlap, RunCause } from "../protocol/schedule-records.ts";
+import type { MissedPolicy, OverlapPolicy, RunCause } from "../protocol/schedule-records.ts";
 import type { WorkerSpec, WorkerStatus } from "../protocol/worker.ts";
 
 export interface ScheduleRunView {
@@ -18,8 +18,8 @@ export interface ScheduleView {
   readonly schedule_id: string;
   readonly cron: string;
   readonly zone: string;
-  readonly overlap: Overlap;
-  readonly missed: Missed;
+  readonly overlap: OverlapPolicy;
+  readonly missed: MissedPolicy;
   readonly missed_max: number;
   readonly starting_deadline_ms: number | null;
   /** The tree whose file holds it; null where a command added it. */

@@ -53,6 +53,16 @@ const deleted =
     if (round === 0) rmSync(join(stateDir, name));
   };
 
+/** A run of a schedule, which an earlier daemon may have made. */
+const runOfSchedule: Ask = async (daemon, _, round) => {
+  const name = `times-${round}`;
+  const spec = { kind: "command", argv: ["true"], cwd: "/", restart: "temporary" as const };
+  await daemon
+    .request("schedule/add", { schedule: { name, cron: "@yearly", overlap: "allow", spec } })
+    .catch(() => undefined);
+  await daemon.request("schedule/run", { name });
+};
+
 /** Work that a point needs beside work for agents, in each round. */
 const NEEDED: Partial<Record<CrashPoint, Ask>> = {
   rebuild: (daemon) => daemon.request("db/rebuild", {}),
@@ -74,6 +84,8 @@ const NEEDED: Partial<Record<CrashPoint, Ask>> = {
   "approval-after-record": say("permit"),
   "input-ended": (daemon, fleet) => fleet.farewell(daemon),
   "passivate-before-end": (daemon, fleet) => fleet.napper(daemon),
+  "schedule-due": runOfSchedule,
+  "schedule-spawned": runOfSchedule,
   "pause-before-signal": standAndGoOn,
   "pause-mid-signal": standAndGoOn,
   "unpause-before-signal": standAndGoOn,

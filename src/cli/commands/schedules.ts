@@ -1,6 +1,6 @@
 /** agent schedule …: workers that start at times. */
 import { success } from "../../protocol/outcome.ts";
-import type { Missed, Overlap } from "../../protocol/schedule-records.ts";
+import type { MissedPolicy, OverlapPolicy } from "../../protocol/schedule-records.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import type { Call, CallPlace } from "../parse.ts";
 import { pageAsked, pageShown } from "./paging.ts";
@@ -11,7 +11,7 @@ import { spawnGate, spawnProblems } from "./spawn-spec.ts";
 /** NAME and CRON. */
 const OWN_ARGS = 2;
 
-/** What stands behind NAME and CRON, as it would stand behind `agent spawn`. */
+/** The words behind NAME and CRON, as `agent spawn` would have them. */
 const spawned = ({ behind, ...call }: Call): Call => ({
   ...call,
   args: call.args.slice(OWN_ARGS),
@@ -42,8 +42,8 @@ export const add: CommandHandler = async (context) => {
       name,
       cron,
       zone: flags.zone as string | undefined,
-      overlap: flags.overlap as Overlap | undefined,
-      missed: flags.missed as Missed | undefined,
+      overlap: flags.overlap as OverlapPolicy | undefined,
+      missed: flags.missed as MissedPolicy | undefined,
       missed_max: flags["missed-max"] as number | undefined,
       starting_deadline_ms: flags["starting-deadline"] as number | undefined,
       spec: own,

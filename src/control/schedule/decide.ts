@@ -26,7 +26,7 @@ const isoOf = (at_ms: number): string => new Date(at_ms).toISOString();
 /** The key under which the worker of a run is spawned: two spawns for one run are one worker. */
 export const runKey = (schedule_id: string, run_id: string): string => `schedule:${schedule_id}:${run_id}`;
 
-/** What the times that have come mean; nothing while it is paused. */
+/** Decides about the times that have come. While the schedule is paused, none is looked at. */
 export const decideDue = (schedule: Schedule, cron: CronLine, now: ScheduleNow): readonly RecordDraft[] => {
   const say = draftsOf(schedule, now);
   const from_ms = Date.parse(schedule.decided_to);

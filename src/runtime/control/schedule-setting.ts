@@ -24,7 +24,7 @@ interface CheckedSchedule {
   readonly startable: StartableSpec;
 }
 
-/** What a file changes: what it tells, and how it is done. */
+/** The changes that a file asks for, and the effect that makes them. */
 export interface FileSchedules {
   readonly changes: readonly TreeChange[];
   readonly commit: Effect.Effect<void, HoldfastError>;

@@ -10,7 +10,7 @@ import type { ScheduleInfo, ScheduleLine, ScheduleView } from "../schedule-repli
 const isoOf = (at_ms: number): string => new Date(at_ms).toISOString();
 
 /** At most so many times after an instant. */
-export const nextTimes = (cron: CronLine, after_ms: number, limit: number): readonly string[] => {
+const nextTimes = (cron: CronLine, after_ms: number, limit: number): readonly string[] => {
   const times: string[] = [];
   for (let at = cron.next(after_ms); at !== undefined && times.length < limit; at = cron.next(at))
     times.push(isoOf(at));
@@ -28,7 +28,7 @@ export const nextTimesOf = (
   throw new HoldfastError("INVALID_REQUEST", `cron "${text}" ${read.problem}.`, { phase: "validation" });
 };
 
-/** Of a run that was asked for the run itself, because several may be asked for in one second. */
+/** The name has the time of the run; for a run that was asked for its id, because one second may have several. */
 export const workerNameOf = (name: string, { run_id, due_at, cause }: WaitingRun): string =>
   cause === "asked"
     ? `${name}-${run_id.slice(-10).toLowerCase()}`

@@ -29,13 +29,13 @@ import { infoOf, lineOf, nextTimesOf, viewOfSchedule, workerNameOf } from "./sch
 
 type ScheduleWork<A> = Effect.Effect<A, HoldfastError>;
 
-interface Doing {
+interface RunPorts {
   readonly spawn: RuntimeApi["spawn"];
   readonly kill: (how: KillOptions) => Effect.Effect<unknown, HoldfastError>;
 }
 
-/** What the alarm knows of a schedule; its row has the rest. */
-interface Known {
+/** The part of a schedule that the alarm needs. */
+interface TimedSchedule {
   readonly key: string;
   readonly cron: CronLine;
   readonly next_ms: number | undefined;
@@ -49,24 +49,24 @@ const PASSING: readonly ErrorCode[] = ["UNAVAILABLE", "STORE_FAILED", "DISK_FULL
 
 export const makeSchedules = (
   core: Core,
-  doing: Doing,
+  ports: RunPorts,
 ): Effect.Effect<Schedules, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { tell } = core.services.defects;
     const alarms = yield* makeAlarms((cause) => tell("the alarm of schedules", cause));
     const fork = yield* FiberSet.makeRuntime<never, void, never>();
-    const schedules = new Schedules(core, doing, alarms, (work) => void fork(work));
+    const schedules = new Schedules(core, ports, alarms, (work) => void fork(work));
     yield* schedules.recover;
     return schedules;
   });
 
 export class Schedules implements SchedulesApi {
   private readonly core: Core;
-  private readonly doing: Doing;
+  private readonly ports: RunPorts;
   private readonly alarms: Alarms;
   private readonly fork: (work: Effect.Effect<void>) => void;
   private readonly setting: ScheduleSetting;
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, TimedSchedule>();
   /** Schedules that are being looked at: a run may wait for the end of a worker. */
   private readonly looking = new Set<string>();
   private readonly turns = new Map<string, Semaphore.Semaphore>();
@@ -74,9 +74,9 @@ export class Schedules implements SchedulesApi {
   private readonly making = Semaphore.makeUnsafe(1);
   private alarm: Alarm | undefined;
 
-  constructor(core: Core, doing: Doing, alarms: Alarms, fork: (work: Effect.Effect<void>) => void) {
+  constructor(core: Core, ports: RunPorts, alarms: Alarms, fork: (work: Effect.Effect<void>) => void) {
     this.core = core;
-    this.doing = doing;
+    this.ports = ports;
     this.alarms = alarms;
     this.fork = fork;
     this.setting = new ScheduleSetting(core);
@@ -356,7 +356,6 @@ export class Schedules implements SchedulesApi {
           : decideDue(schedule, this.cronOf(schedule), this.nowFor(schedule));
       });
       if (drafts.length > 0) yield* this.core.commit(drafts);
-      crashPoint("schedule-due");
       yield* this.startAll(name);
     });
   }
@@ -371,7 +370,7 @@ export class Schedules implements SchedulesApi {
         const { run, replaces } = start;
         if (replaces.length > 0) {
           const reason = `the next run of schedule ${name} replaces it`;
-          yield* this.doing.kill({ ids: replaces, by: "daemon", reason });
+          yield* this.ports.kill({ ids: replaces, by: "daemon", reason });
         }
         yield* Effect.uninterruptible(this.begin(schedule, run));
       }
@@ -384,6 +383,7 @@ export class Schedules implements SchedulesApi {
     const about = { stream: scheduleStream(name), correlation_id: schedule_id };
     const { run_id } = run;
     return Effect.gen({ self: this }, function* () {
+      crashPoint("schedule-due");
       const spawned = yield* Effect.result(this.workerOf(schedule, run));
       if (spawned._tag === "Failure" && PASSING.includes(spawned.failure.code))
         return yield* Effect.fail(spawned.failure);
@@ -409,7 +409,7 @@ export class Schedules implements SchedulesApi {
       if (earlier?.worker_id !== undefined) return earlier.worker_id;
       const spec = yield* attemptAsync(() => services.files.load(schedule.schedule_id));
       const name = workerNameOf(schedule.name, run);
-      const { id } = yield* this.doing.spawn({ ...spec, name }, { idempotency_key: key });
+      const { id } = yield* this.ports.spawn({ ...spec, name }, { idempotency_key: key });
       return id;
     });
   }

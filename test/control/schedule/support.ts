@@ -6,7 +6,7 @@ import { type SchedulePlan, scheduleStream } from "../../../src/protocol/schedul
 import { WorkerSpec } from "../../../src/protocol/worker.ts";
 
 export const at = (text: string): number => Date.parse(text);
-export const NAME = "nightly";
+const NAME = "nightly";
 export const ID = "01JZ8Q4D7EXAMPLE0000000001";
 
 export const line = (text: string, zone = "UTC"): CronLine => {

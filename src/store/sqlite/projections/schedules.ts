@@ -6,7 +6,9 @@ import { scheduleOf } from "../../../protocol/schedule-records.ts";
 import type { Projection } from "./projection.ts";
 
 export const SCHEDULES_SCHEMA = `
-  CREATE TABLE p_schedules (name TEXT NOT NULL PRIMARY KEY, schedule TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE p_schedules (
+    name TEXT NOT NULL PRIMARY KEY, schedule_id TEXT NOT NULL, schedule TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
 `;
 
 const show = (text: string): Schedule => JSON.parse(text) as Schedule;
@@ -14,7 +16,7 @@ const show = (text: string): Schedule => JSON.parse(text) as Schedule;
 export const schedules = (db: Database): Projection => {
   const find = db.prepare<[string], string>("SELECT schedule FROM p_schedules WHERE name = ?").pluck();
   const put = db.prepare(
-    "INSERT INTO p_schedules VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule",
+    "INSERT INTO p_schedules VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET schedule_id = excluded.schedule_id, schedule = excluded.schedule",
   );
   const remove = db.prepare("DELETE FROM p_schedules WHERE name = ?");
   const fold = (record: LogRecord): void => {
@@ -25,7 +27,7 @@ export const schedules = (db: Database): Projection => {
     const after = foldSchedule(before, record);
     if (after === before) return;
     if (after === undefined) remove.run(name);
-    else put.run(name, JSON.stringify(after));
+    else put.run(name, after.schedule_id, JSON.stringify(after));
   };
   return { fold, flush: () => {}, reset: () => {} };
 };
