@@ -68,7 +68,7 @@ it.each([
     expect(await checkedLog()).toMatchObject({
       result: "fail",
       finding: expect.stringMatching(
-        new RegExp(`^The event log ${file()} is ${what}; the one before it had \\d+ records, or more\\.$`),
+        new RegExp(`^The event log ${file()} is ${what}; the earlier one had at least \\d+ records\\.$`),
       ),
     });
     expect((await commands.agent("daemon", "start")).exit).toBe(0);
