@@ -369,7 +369,7 @@ export interface RuntimeApi {
   /** Hands over pages of JSON lines: the log, then the live tail, without gap or repeat. Returns the cursor to go on from. */
   follow(query: WatchQuery, take: TakePage): Effect.Effect<number, HoldfastError>;
   watch(query: WatchQuery): Stream.Stream<LogRecord, HoldfastError>;
-  /** Records that have all words, newest first, of everything recorded before the call. */
+  /** Finds records that have all words, newest first, among everything recorded before the call. */
   search(query: RequestData<"agent/search">): Effect.Effect<SearchReply, HoldfastError>;
   /** Waits for the ends of workers. Fails with TIMEOUT after `timeoutMs`. */
   wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly WaitReply[], HoldfastError>;

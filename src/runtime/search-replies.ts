@@ -1,8 +1,8 @@
-/** Answers of `search`, as JSON: what goes over the socket and out of the library. */
+/** The answers of `search`: the JSON that the socket carries and the library returns. */
 import type { RecordType } from "../protocol/records.ts";
 import type { SearchMark } from "../store/search.ts";
 
-/** One record that has all words. */
+/** A record that has all words. */
 export interface SearchHit {
   readonly seq: number;
   /** RFC 3339. */
@@ -11,7 +11,7 @@ export interface SearchHit {
   /** The kind of an AgentEvent; null for any other record. */
   readonly kind: string | null;
   readonly stream: string;
-  /** Null for a record that is no worker's. */
+  /** The worker's id; null for a record of no worker. */
   readonly worker_id: string | null;
   readonly worker_name: string | null;
   readonly incarnation: number | null;
@@ -24,6 +24,6 @@ export interface SearchHit {
 export interface SearchReply {
   /** Newest first. */
   readonly hits: readonly SearchHit[];
-  /** For the next page; not there where all were told. */
+  /** The cursor of the next page; absent on the last one. */
   readonly cursor?: string;
 }

@@ -1,8 +1,11 @@
-/** A search of the log by words, and its answer. Without SQLite's types: the library's declarations name it. */
+/** A search of the log by words, and its answer. No SQLite types, because the library's declarations use it. */
 import type { LogRecord } from "../protocol/records.ts";
 
 export interface SearchQuery {
-  /** Every word of it stands in a record; text in double quotes is a phrase, and a word with a star at its end is a beginning. */
+  /**
+   * The words, which a record must all have. Text in double quotes is a phrase. A word with a star at its end matches as a
+   * prefix.
+   */
   readonly text: string;
   /** Only records of these workers; empty means all. */
   readonly worker_ids: readonly string[];
@@ -22,13 +25,13 @@ export interface FoundRecord {
   readonly record: LogRecord;
   /** The part of its text around the first match, in one line, at most SEARCH_EXCERPT_MAX_CHARS long. */
   readonly text: string;
-  /** The places in `text` at which the words stand. */
+  /** The places of the words in `text`. */
   readonly marks: readonly SearchMark[];
 }
 
 export interface SearchPage {
   /** Newest first. */
   readonly found: readonly FoundRecord[];
-  /** Older records match, too: those before this seq. Null where all are told. */
+  /** The cursor for older matches: they are before this seq. Null if there are none. */
   readonly next: number | null;
 }

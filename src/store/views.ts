@@ -174,7 +174,10 @@ export interface Views {
   subtree(workerId: string, max: number): SubtreeSum | undefined;
   /** Sums usage in a worker thread, one query at a time. Nothing else waits for it. */
   usageAside(query: UsageQuery): Promise<UsageReport>;
-  /** Records by their words, of all that was committed before; its index is made, or brought up, first. One search at a time. */
+  /**
+   * Finds records by their words, among everything committed before. Creates or updates the index first. One search at a
+   * time.
+   */
   search(query: SearchQuery): Promise<SearchPage>;
   message(workerId: string, messageId: string): MessageRow | undefined;
   /** The newest messages of a worker that were accepted before the record `before`, in the order of acceptance. */

@@ -1,4 +1,4 @@
-/** Searches the log by words, for the workers and the time that are asked for. */
+/** Searches the log by words, within the wanted workers and time. */
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { cursorOf } from "../../protocol/cursor.ts";

@@ -151,7 +151,7 @@ class OpenLog {
     this.continuity.look();
   }
 
-  /** The record of a seq, its checksum verified; undefined where retention has removed it. */
+  /** The record of a seq with its checksum verified; undefined if retention has removed it. */
   readonly recordAt = (seq: number): LogRecord | undefined => {
     const [record] = this.keeper.at().cursor.read(seq - 1, 1).records;
     return record?.seq === seq ? record : undefined;
@@ -328,7 +328,7 @@ const upkeepOf = (log: OpenLog, offload: Offload, tidied: () => Promise<void>): 
   };
 };
 
-/** Searches, and the care for their index: one at a time. */
+/** Searches, and the upkeep of their index, one at a time. */
 const searchesOf = (log: OpenLog, offload: Offload) => {
   const { file, now = Date.now, report = () => {} } = log.options;
   const { history, keeper, head, recordAt: at } = log;

@@ -23,7 +23,7 @@ export interface Tasks {
     readonly asks: { readonly file: string; readonly query: UsageQuery };
     readonly answers: UsageReport;
   };
-  /** Brings the index of words up to the log, and takes out of it what retention has removed. */
+  /** Brings the index of words up to the log, and removes the words of records that retention has removed. */
   index: { readonly asks: Indexing; readonly answers: null };
   /** Digests of artifacts that records name. */
   references: { readonly asks: { readonly file: string }; readonly answers: readonly string[] };

@@ -1,4 +1,4 @@
-/** Finds records by the index of words, newest first, a slice of the log a turn of the loop. */
+/** Finds records by the index of words, newest first, a slice of the log per turn of the event loop. */
 import { setImmediate } from "node:timers/promises";
 import type { Database } from "better-sqlite3";
 import {
@@ -13,20 +13,20 @@ import { matchOf, nameWord } from "./words.ts";
 const anyOf = (column: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`{${column}} : (${names.map((name) => `"${nameWord(name)}"`).join(" OR ")})`];
 
-/** Undefined where the text names no word. */
+/** The query for the index; undefined if the text has no words. */
 const expressionOf = ({ text, worker_ids, types }: SearchQuery): string | undefined => {
   const words = matchOf(text, "text");
   if (words === undefined) return undefined;
   return [words, ...anyOf("worker", worker_ids), ...anyOf("type", types)].join(" AND ");
 };
 
-/** The next slice is larger after a quick one, and smaller after a slow one. */
+/** The size of the next slice: larger after a quick one, smaller after a slow one. */
 const nextSize = (size: number, took_ms: number): number => {
   if (took_ms < SEARCH_SLICE_QUICK_MS) return size * 2;
   return took_ms > SEARCH_SLICE_SLOW_MS ? Math.max(SEARCH_SLICE_MIN_RECORDS, Math.round(size / 2)) : size;
 };
 
-/** Seqs of records that match, newest first, at most one more than `limit`. */
+/** The seqs of matching records, newest first, at most one more than `limit`. */
 export const findSeqs = async (
   index: Database,
   query: SearchQuery,

@@ -1,4 +1,7 @@
-/** Work on the index of words: in a thread, or on the loop. A failure of the index is none of the log; what is damaged is made anew. */
+/**
+ * Works on the index of words, in a thread or on the event loop. A failure of the index is not a failure of the log: a
+ * damaged index is replaced.
+ */
 import type { Database } from "better-sqlite3";
 import { HoldfastError } from "../../../protocol/errors.ts";
 import { openDatabase } from "../database.ts";
@@ -28,7 +31,7 @@ const indexError = (cause: unknown): HoldfastError => {
   );
 };
 
-/** A piece of work on the index; where it is damaged, once more on a new one. */
+/** Does a piece of work on the index. If the index is damaged, does it once more on a new one. */
 export const withIndex = async <A>(
   { file, history }: Pick<Indexing, "file" | "history">,
   work: (index: Database) => A | Promise<A>,
@@ -52,7 +55,7 @@ export const withIndex = async <A>(
   }
 };
 
-/** In a thread: both databases by connections of its own. */
+/** Runs in the thread, with separate connections to both databases: brings the index up to the log. */
 export const bringUp = (asked: Indexing): Promise<null> =>
   withIndex(asked, (index) => {
     const log = openDatabase(asked.file, { readonly: true });

@@ -1,4 +1,6 @@
-/** A search: brings the index of words up to the log, finds seqs in it, and reads their records from the log. */
+/**
+ * Carries out a search: brings the index of words up to the log, finds seqs in it, and reads their records from the log.
+ */
 import type { Database } from "better-sqlite3";
 import {
   SEARCH_INDEX_KEPT_MS,
@@ -27,11 +29,11 @@ export interface SearchedLog {
   readonly head: () => number;
   /** The connection of the writer, for reads. */
   readonly db: () => Database;
-  /** A record, its checksum verified; undefined where it is not there. */
+  /** A record with its checksum verified; undefined if it does not exist. */
   readonly at: (seq: number) => LogRecord | undefined;
 }
 
-/** The searches of one log, one after the other. */
+/** The searches of one log. The caller runs them one after another. */
 export class Searches {
   private readonly log: SearchedLog;
   private readonly offload: Offload;
@@ -52,7 +54,7 @@ export class Searches {
     });
     const found = seqs.slice(0, query.limit).flatMap((seq): readonly FoundRecord[] => {
       const record = this.log.at(seq);
-      // Retention may have removed it since.
+      // Retention may have removed the record since.
       return record === undefined || record.type === "log_gap"
         ? []
         : [{ record, ...excerptOf(textOf(record.payload), query.text) }];
@@ -60,7 +62,7 @@ export class Searches {
     return { found, next: seqs.length > query.limit ? (seqs[query.limit - 1] ?? null) : null };
   }
 
-  /** After a retention: words of what is gone go, too, and an index that nobody uses goes whole. */
+  /** Called after a retention: removes the words of removed records, or the whole index if nobody uses it. */
   async tidy(): Promise<void> {
     const { file, history } = this.log;
     if (!hasIndex(file)) return;
@@ -72,7 +74,7 @@ export class Searches {
     else await this.offload.run("index", { file, history, to: this.log.head() });
   }
 
-  /** Many new records are a thread's work. */
+  /** Brings the index up to the log, in a thread if there are many new records. */
   private async follow(index: Database, head: number): Promise<void> {
     const { file, history } = this.log;
     if (head - indexedTo(index) <= SEARCH_INDEXED_INLINE_MAX_RECORDS) indexUpTo(index, this.log.db(), head);

@@ -1,7 +1,7 @@
 /**
- * The index of words: a database of its own beside the log, `holdfast.db.words`, which holds no text, only the words of records and
- * their seqs. It follows the log by a cursor whenever somebody searches, so a daemon that nobody asks pays nothing for it. It can be
- * deleted at any time: the next search makes it anew.
+ * The index of words: a separate database beside the log, `holdfast.db.words`. It holds no text, only the words of records
+ * and their seqs. Each search brings it up to the log by a cursor, so a daemon without searches pays nothing for it. It can
+ * be deleted at any time: the next search creates it again.
  */
 import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import type { Database } from "better-sqlite3";
@@ -11,9 +11,9 @@ import { nameWord, textOf } from "./words.ts";
 
 const indexFileOf = (file: string): string => `${file}.words`;
 
-/** Counts up with every change of the schema or of `textOf`: an older index is made anew. */
+/** Increase this with every change of the schema or of `textOf`: an older index is replaced. */
 const INDEX_VERSION = 1;
-/** KiB of pages that a connection keeps. */
+/** The page cache of a connection, in KiB. */
 const CACHE_KIB = 2_048;
 
 const SCHEMA = `
@@ -61,7 +61,7 @@ const openAsItIs = (path: string): Database => {
   }
 };
 
-/** Opens the index of this history, and makes it where there is none, or another one. */
+/** Opens the index of this history. Creates it if it is missing, of another history, or of another version. */
 export const openIndex = (file: string, history: IndexedHistory): Database => {
   const path = indexFileOf(file);
   const found = openAsItIs(path);
@@ -94,10 +94,10 @@ export const openIndex = (file: string, history: IndexedHistory): Database => {
   }
 };
 
-/** The seq of the last record that the index has taken. */
+/** The seq up to which records are indexed. */
 export const indexedTo = (index: Database): number => metaOf(index, "indexed") as number;
 
-/** Milliseconds since 1970 of the last search. */
+/** The time of the last search, in milliseconds since 1970; 0 if there was none. */
 export const searchedAt = (index: Database): number =>
   (metaOf(index, "searched_at") as number | undefined) ?? 0;
 export const noteSearch = (index: Database, at: number): void => setMeta(index, "searched_at", at);
@@ -107,7 +107,7 @@ const kindOf = (type: string, payload: unknown): string => {
   return type === "agent.event" && typeof kind === "string" ? ` ${nameWord(kind)}` : "";
 };
 
-/** Takes the records up to a seq into the index, a slice a transaction. */
+/** Indexes the records up to a seq, a slice per transaction. */
 export const indexUpTo = (index: Database, log: Database, to: number): void => {
   const rows = log.prepare<[number, number], IndexedRow>(
     `SELECT seq, type, worker_id, payload FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${SEARCH_INDEX_SLICE_RECORDS}`,
@@ -131,7 +131,7 @@ export const indexUpTo = (index: Database, log: Database, to: number): void => {
 
 const REMOVED = "SELECT coalesce(sum(to_seq - from_seq + 1), 0) FROM removed";
 
-/** Forgets the words of records that retention has removed, or has put a gap in the place of. */
+/** Removes the words of records that retention has removed or replaced by a gap. */
 export const forgetRemoved = (index: Database, log: Database): void => {
   const removed = log.prepare<[], number>(REMOVED).pluck().get() as number;
   if (removed === metaOf(index, "removed")) return;

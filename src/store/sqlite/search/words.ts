@@ -1,4 +1,7 @@
-/** Words: of a search, of a record, and of the excerpt in which they are marked. Words are runs of letters and digits, without case and accents. Pure. */
+/**
+ * The words of a search, of a record, and of the excerpt in which they are marked. A word is a run of letters and digits,
+ * without case and accents. Pure.
+ */
 import {
   SEARCH_EXCERPT_BEFORE_CHARS,
   SEARCH_EXCERPT_MAX_CHARS,
@@ -6,15 +9,15 @@ import {
 } from "../../../base/limits.ts";
 import type { SearchMark } from "../../search.ts";
 
-/** Words that follow each other; with `isBeginning` the last one only begins so. */
+/** Consecutive words. With `isBeginning`, the last one matches as a prefix. */
 interface Phrase {
   readonly words: readonly string[];
   readonly isBeginning: boolean;
 }
 
-/** The same characters that the tokenizer `unicode61` of FTS5 takes. */
+/** The same characters that the tokenizer `unicode61` of FTS5 accepts. */
 const WORD = /[\p{L}\p{N}\p{Co}]+/gu;
-/** Characters of a text that are looked through at once for the first match. */
+/** How many characters of a text are searched at once for the first match. */
 const LOOK_CHARS = 2_048;
 const PIECE = /"([^"]*)"?(\*?)|(\S+)/g;
 
@@ -25,7 +28,7 @@ const folded = (word: string): string =>
     .toLowerCase();
 const wordsIn = (text: string): readonly string[] => text.match(WORD) ?? [];
 
-/** The phrases of a search; empty where it has neither letters nor digits. */
+/** The phrases of a search; empty if it has neither letters nor digits. */
 const phrasesOf = (text: string): readonly Phrase[] =>
   [...text.matchAll(PIECE)].flatMap(([, quoted, star, plain = ""]) => {
     const words = wordsIn(quoted ?? plain);
@@ -33,7 +36,7 @@ const phrasesOf = (text: string): readonly Phrase[] =>
     return words.length === 0 ? [] : [{ words, isBeginning }];
   });
 
-/** A search as FTS5 has it, for one column or all; undefined where it names no word. */
+/** The search as a query of FTS5, for one column or all; undefined if it has no words. */
 export const matchOf = (text: string, column?: string): string | undefined => {
   const phrases = phrasesOf(text).map(
     ({ words, isBeginning }) => `"${words.join(" ")}"${isBeginning ? "*" : ""}`,
@@ -42,10 +45,10 @@ export const matchOf = (text: string, column?: string): string | undefined => {
   return column === undefined ? phrases.join(" ") : `{${column}} : (${phrases.join(" AND ")})`;
 };
 
-/** A name of a worker or of a type as one word of the index. */
+/** The id of a worker, or the name of a type, as one word of the index. */
 export const nameWord = (name: string): string => name.replace(/[^\p{L}\p{N}]/gu, "").toLowerCase();
 
-/** Fields that name or count something, and say nothing that a person would search for. */
+/** Fields that only identify or count something, which nobody would search for. */
 const UNSEARCHED =
   /^(id|kind|agent_kind|schema|clock|boot_id|type|channel|stream|at|ts|sha256|digest|signal|checksum|base64)$|_(id|ids|at|digest|sha256|kind)$/;
 
@@ -64,7 +67,7 @@ const gather = (value: unknown, texts: string[], chars: number): number => {
   return sum;
 };
 
-/** The text of a record's payload: its strings in their order, at most SEARCH_TEXT_MAX_CHARS characters of them. */
+/** The text of a record's payload: its strings in order, at most SEARCH_TEXT_MAX_CHARS characters. */
 export const textOf = (payload: unknown): string => {
   const texts: string[] = [];
   gather(payload, texts, 0);
@@ -101,7 +104,7 @@ const marksIn = (words: readonly PlacedWord[], phrases: readonly Phrase[]): read
   });
 };
 
-/** Marks with nothing but a sign between them become one. */
+/** Joins marks with no space between them. */
 const joined = (marks: readonly SearchMark[], text: string): readonly SearchMark[] => {
   const all: SearchMark[] = [];
   for (const [from, to] of marks) {
@@ -112,7 +115,7 @@ const joined = (marks: readonly SearchMark[], text: string): readonly SearchMark
   return all;
 };
 
-/** The place of the first match: a long text is looked through in parts that overlap. */
+/** The place of the first match; 0 without one. A long text is searched in overlapping parts. */
 const firstMatch = (text: string, phrases: readonly Phrase[]): number => {
   for (let from = 0; from < text.length; from += LOOK_CHARS / 2) {
     const [first] = marksIn(placedWords(text, from, from + LOOK_CHARS), phrases);
@@ -121,17 +124,17 @@ const firstMatch = (text: string, phrases: readonly Phrase[]): number => {
   return 0;
 };
 
-/** The beginning of a word near a place. A surrogate pair is not cut. */
+/** The beginning of a word near a place. Does not cut a surrogate pair. */
 const beginOf = (text: string, at: number): number => {
   if (at <= 0) return 0;
   const space = text.slice(at, at + SEARCH_EXCERPT_BEFORE_CHARS / 2).search(/\s/);
   return space >= 0 ? at + space + 1 : at + (isSecondHalf(text, at) ? 1 : 0);
 };
 
-/** Whether the unit at a place is the second half of a character. */
+/** True if the UTF-16 unit at a place is the second half of a character. */
 const isSecondHalf = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 
-/** The part of a text around the first match of a search, in one line, and the places of its words there. */
+/** The part of a text around the first match, in one line, and the places of the words in it. */
 export const excerptOf = (
   text: string,
   search: string,
@@ -144,7 +147,7 @@ export const excerptOf = (
   const shift = head.length - begin;
   const marks = joined(marksIn(placedWords(text, begin, end), phrases), text);
   return {
-    // Each space becomes one, so that places stay as they are.
+    // Each space character becomes one blank, so that the places stay the same.
     text: `${head}${text.slice(begin, end).replace(/\s/g, " ")}${end < text.length ? "…" : ""}`,
     marks: marks.map(([from, to]) => [from + shift, to + shift]),
   };
