@@ -819,3 +819,44 @@ export const TODO_TRIES_MAX = 200;
 export const TODO_TRY_EVERY_MS = 20;
 /** How long the number of a version of a todo list stays taken after the next version: far longer than any writer waits. */
 export const TODO_NAME_KEPT_MS = 60 * 60 * 1000;
+/** An OpenAPI document; the values in it, and their nesting. */
+export const OPENAPI_DOCUMENT_MAX_BYTES = 16 * 1024 * 1024;
+export const OPENAPI_VALUES_MAX = 2_000_000;
+export const OPENAPI_DEPTH_MAX = 128;
+/** References that lead to one another in an OpenAPI document. */
+export const OPENAPI_REFERENCES_MAX = 32;
+/** Aliases in a YAML document, as its parser counts them: more of them can make a small text a large value. */
+export const YAML_ALIASES_MAX = 100;
+/** Operations that an error names because the wanted one is not there. */
+export const OPERATIONS_TOLD_MAX = 50;
+/** Mistakes of one value that are told. */
+export const SCHEMA_PROBLEMS_MAX = 20;
+/** UTF-16 units of a name in the input of a skill: of a secret, a header, a user, a prefix. */
+export const SKILL_NAME_MAX_UNITS = 256;
+/** One request of http/openapi, without `timeout_ms`, and with it. */
+export const HTTP_TIMEOUT_DEFAULT_MS = 30_000;
+export const HTTP_TIMEOUT_MAX_MS = 600_000;
+/** The bytes of one answer to http/openapi, and of all pages of a list. */
+export const HTTP_ANSWER_MAX_BYTES = 8 * 1024 * 1024;
+export const HTTP_PAGES_MAX_BYTES = 32 * 1024 * 1024;
+/** A file of the workspace that is sent. */
+export const HTTP_FILE_MAX_BYTES = 8 * 1024 * 1024;
+/** Redirects that are followed one after another. */
+export const HTTP_REDIRECTS_MAX = 5;
+/** How often an idempotent request is sent, and the longest wait for which the server may ask in between. */
+export const HTTP_TRIES_MAX = 3;
+export const HTTP_RETRY_AFTER_MAX_S = 30;
+/** The beginning of an answer with an error status that is told. */
+export const HTTP_ERROR_TEXT_MAX_BYTES = 1_024;
+/** Headers of an answer that are told, and the bytes of each. */
+export const HTTP_HEADERS_TOLD_MAX = 32;
+export const HTTP_HEADER_TOLD_MAX_BYTES = 256;
+/** Origins that a call allows besides its own. */
+export const ALLOWED_ORIGINS_MAX = 16;
+/** Pages and items of a list that http/openapi takes: without bounds in its input, and with them. */
+export const PAGES_DEFAULT = 10;
+export const PAGES_MAX = 1_000;
+export const PAGE_ITEMS_DEFAULT = 1_000;
+export const PAGE_ITEMS_MAX = 100_000;
+/** UTF-16 units of the name of a parameter, or of the path of a field, that pagination uses. */
+export const PAGE_FIELD_MAX_UNITS = 256;

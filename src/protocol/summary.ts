@@ -4,7 +4,13 @@
  * cut leaves no part of one.
  */
 
-import { PREVIEW_KEYS_MAX, PREVIEW_MAX_BYTES, PREVIEW_TEXT_MAX_BYTES } from "../base/limits.ts";
+import { asObject } from "../base/json.ts";
+import {
+  INLINE_MAX_BYTES,
+  PREVIEW_KEYS_MAX,
+  PREVIEW_MAX_BYTES,
+  PREVIEW_TEXT_MAX_BYTES,
+} from "../base/limits.ts";
 import { cutUtf8 } from "./bounds.ts";
 import { redactText } from "./redact.ts";
 
@@ -27,6 +33,9 @@ export interface Summary {
   readonly preview: Preview;
   /** For a page of a list: how to request the next page without reading the artifact. */
   readonly pagination?: Pagination;
+  /** For an answer of an HTTP server. */
+  readonly status_code?: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Pagination {
@@ -38,6 +47,8 @@ interface Pagination {
 }
 
 export const summaryOfJson = (value: unknown, size_bytes: number): Summary => {
+  const told = summaryInside(value);
+  if (told !== undefined) return { ...told, size_bytes, kind: "application/json" };
   const records = recordsOf(value);
   return {
     size_bytes,
@@ -46,6 +57,26 @@ export const summaryOfJson = (value: unknown, size_bytes: number): Summary => {
     preview: previewOf(records === undefined ? value : records[0]),
     ...(records === undefined ? {} : paginationOf(value as object)),
   };
+};
+
+/**
+ * The summary that an answer of an HTTP server has already (protocol-v1.txt, Summary requirements: status_code, headers and
+ * pagination). Undefined for any other value, and for a summary that is too large for an envelope.
+ */
+const summaryInside = (value: unknown): Summary | undefined => {
+  const summary = asObject(asObject(value)?.summary);
+  if (typeof summary?.status_code !== "number" || asObject(summary.preview) === undefined) return undefined;
+  if (!fits(summary.preview as Preview)) return undefined;
+  const { status_code, headers, record_count, preview, pagination } = summary as unknown as Summary;
+  const told = {
+    status_code,
+    ...(headers !== undefined && { headers }),
+    ...(record_count !== undefined && { record_count }),
+    preview,
+    ...(pagination !== undefined && { pagination }),
+  };
+  const isSmall = Buffer.byteLength(JSON.stringify(told)) <= INLINE_MAX_BYTES / 2;
+  return isSmall ? (told as unknown as Summary) : undefined;
 };
 
 /** The preview of bytes of unknown kind: their text if they are UTF-8 without NUL, otherwise nothing. */

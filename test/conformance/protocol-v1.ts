@@ -279,7 +279,11 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "HTTP responses: `status_code`, `headers`",
-      apart: "there are no HTTP responses",
+      done: ["summaryOfJson", "protocol/summary"],
+      held: [
+        "of an HTTP server keeps its status, headers and pages in the summary of its artifact",
+        "protocol/artifactize.unit",
+      ],
     },
   ],
   "Preview bounds": [
@@ -330,7 +334,8 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "EPAGINATION, EOPENAPI",
-      open: "no command of ours gives them: nothing pages by itself or reads OpenAPI; the validator takes them",
+      done: ["httpOpenapi", "skills/builtin/http-openapi"],
+      held: ["not: EPAGINATION with %s", "skills/builtin/http-openapi.int"],
     },
     {
       says: "EPARSE: bytes that are no JSON or no UTF-8, and hostile ones",
@@ -368,10 +373,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "ERUNTIME, ETIMEOUT, EPOLICY, ESKILLDOWN, EIO and the others: each is given by some error",
       done: ["ERROR_CATALOGUE", "protocol/errors"],
-      held: [
-        "every code of Protocol v1 is that of some error, but for those of paging and of OpenAPI, which are not ours",
-        "protocol/errors.unit",
-      ],
+      held: ["every code of Protocol v1 is that of some error", "protocol/errors.unit"],
     },
   ],
   "Retry transparency": [
@@ -690,7 +692,7 @@ export const PROTOCOL_V1: Contract = {
     "**`meta.request_id`** is ours: it tells the answers of many requests on one connection apart. The document allows fields to be added.",
     "**Requests** are not in the document; ours have the members of an envelope that a caller knows (`version`, `command`, `data`, `meta`).",
     "**The inline limit is the reader's** ([0026](../decisions/0026-artifacts.md)): a client of the socket that says so takes more (`meta.inline_max_bytes`), as our own command does. A result that cannot be kept, on a full disk say, is sent whole, and `data.hint` says so: the one place where an envelope of ours breaks a rule of the document.",
-    "**`summary.status_code`, `headers` and `pagination`** are for HTTP responses; nothing makes one yet.",
+    "**`summary.status_code`, `headers` and `pagination`** are for HTTP responses, which are those of `http/openapi`.",
     "**Profiles.** `meta.profiles` is computed from the handlers, and is agent/v1 today: all of its ten reserved commands are there. None of the nine of core/v1 is built, and none of the two of plugin/v1. A command that is not built is answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
     "**`meta.final`, `runner`, `workspace`, `job_id` and `skill_version`** are never set: they are optional, and there are no skills and no jobs. `source` is `run`, but for a manifest whose etag is told: it is `cache`, and `cache_key` is the etag.",
     "**Retries.** An error that we tell after several tries has `attempts` and `backoff`: the start of a daemon, the wait for the next one, the look at a run at boot, and the incarnations of a worker that somebody waits for; `retry_after` is told of a provider's limit whose reset is known.",

@@ -27,6 +27,32 @@ const kept = () => {
 const sized = (bytes: number) => ({ text: "x".repeat(bytes - '{"text":""}'.length) });
 
 describe("an outcome", () => {
+  it("of an HTTP server keeps its status, headers and pages in the summary of its artifact", async () => {
+    const summary = {
+      status_code: 200,
+      record_count: 5_000,
+      preview: { sample_record: 1 },
+      headers: { "content-type": "application/json" },
+      pagination: { has_more: false, pages: 3, strategy_used: "link" },
+    };
+    const body = Array.from({ length: 5_000 }, () => "an item");
+    const { outcome } = kept();
+    const { value } = (await outcome(success({ operation: {}, summary, body }))) as {
+      value: ArtifactizedData;
+    };
+    expect(value.summary).toEqual({ ...summary, kind: "application/json", size_bytes: expect.any(Number) });
+    // One that is no such summary, or is too large, is made anew.
+    for (const other of [
+      { ...summary, preview: { first_text: "x".repeat(2_000) } },
+      { ...summary, headers: { long: "x".repeat(20_000) } },
+      { ...summary, status_code: "200" },
+      { ...summary, preview: null },
+    ]) {
+      const { value } = (await outcome(success({ summary: other, body }))) as { value: ArtifactizedData };
+      expect(value.summary).not.toHaveProperty("status_code");
+    }
+  });
+
   it("is passed as it is, the same object, up to 32 KB of data", async () => {
     const { outcome, artifacts } = kept();
     const fits = success(sized(INLINE_MAX_BYTES));

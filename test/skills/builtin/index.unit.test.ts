@@ -13,7 +13,7 @@ describe.each(BUILTINS.map((skill) => [skill.name, skill] as const))("%s", (name
   it("has schemas that can be shown as JSON Schemas, with a sentence for each field of its input", () => {
     const { properties = {} } = z.toJSONSchema(skill.input, { io: "input" });
     for (const field of Object.values(properties))
-      expect(field).toMatchObject({ description: expect.stringMatching(/^[a-z]/) });
+      expect(field).toMatchObject({ description: expect.stringMatching(/^[A-Za-z]/) });
     expect(z.toJSONSchema(skill.output)).toMatchObject({ type: "object" });
   });
 });
