@@ -627,9 +627,11 @@ export const KNOWN_ENCODED_MIN_CHARS = 8;
 /** After a secret's name, at most this many UTF-16 units are masked; a longer text is not a single value. */
 export const SECRET_VALUE_MAX_UNITS = 65_536;
 
-/** The runs are polled this often for changes that no file event reports. */
+/** The runs are polled this often for changes that no file event reports, while there is work. */
 export const RUN_POLL_MS = 250;
-/** Quiet runs that one poll checks, in turn. */
+/** And this often while no run is urgent and the event loop has little to do: each poll wakes an idle daemon. */
+export const RUN_POLL_QUIET_MS = 1_000;
+/** Quiet runs that are checked in each RUN_POLL_MS, in turn. */
 export const RUN_POLL_QUIET_RUNS = 2;
 /** Quiet runs that one poll checks while file events may have been lost because a poll was late. */
 export const RUN_POLL_SLICE_RUNS = 64;

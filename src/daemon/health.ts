@@ -12,6 +12,7 @@ import {
   LAG_WINDOW_MS,
   TRIM_AFTER_LOOKS,
 } from "../base/limits.ts";
+import type { Pulse } from "./pulse.ts";
 
 /**
  * Milliseconds by which the busy loop was late, beyond its timer's own period, in the current window of at
@@ -48,29 +49,27 @@ export class RestCounter {
 
 class LoopWatch implements Health {
   private readonly histogram = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
-  /** Also keeps the process alive while nothing else does, because a daemon ends only when it is told to. */
-  private readonly timer = setInterval(() => this.look(), LAG_LOOK_MS);
+  private readonly leave: () => void;
   private used = performance.eventLoopUtilization();
-  private lookedAt = performance.now();
-  private windowAt = this.lookedAt;
+  private windowAt = performance.now();
   /** The longest delay of the check itself: a block of a loop that was idle before. */
   private latest = 0;
   private readonly rest = new RestCounter();
   private readonly onQuiet: () => void;
 
-  constructor(onQuiet: () => void) {
+  constructor(pulse: Pulse, onQuiet: () => void) {
+    this.leave = pulse.every(LAG_LOOK_MS, (late_ms) => this.look(late_ms));
     this.onQuiet = onQuiet;
   }
 
-  private look(): void {
+  private look(late_ms: number): void {
     const now = performance.now();
     if (now - this.windowAt >= LAG_WINDOW_MS) {
       this.histogram.reset();
       this.latest = 0;
       this.windowAt = now;
     }
-    this.latest = Math.max(this.latest, now - this.lookedAt - LAG_LOOK_MS);
-    this.lookedAt = now;
+    this.latest = Math.max(this.latest, late_ms);
     const used = performance.eventLoopUtilization();
     const isBusy = performance.eventLoopUtilization(used, this.used).utilization > LAG_BUSY_PART;
     this.used = used;
@@ -87,14 +86,14 @@ class LoopWatch implements Health {
   }
 
   close(): void {
-    clearInterval(this.timer);
+    this.leave();
     this.histogram.disable();
   }
 }
 
 /** `onQuiet` is called each time that the loop has become idle. */
-export const watchHealth = (onQuiet: () => void): Effect.Effect<Health, never, Scope.Scope> =>
+export const watchHealth = (pulse: Pulse, onQuiet: () => void): Effect.Effect<Health, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => new LoopWatch(onQuiet)),
+    Effect.sync(() => new LoopWatch(pulse, onQuiet)),
     (watch) => Effect.sync(() => watch.close()),
   );

@@ -4,13 +4,14 @@
  * reported once, and tried again.
  */
 import { existsSync } from "node:fs";
-import { Effect, Schedule, type Scope } from "effect";
+import { Effect, type Scope } from "effect";
 import { FILES_LOOK_MS } from "../base/limits.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import { type DaemonFile, readDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import type { StateLock } from "./lock.ts";
 import type { Log } from "./log.ts";
 import { ensurePrivateDirectory } from "./private-directory.ts";
+import type { Pulse } from "./pulse.ts";
 import { keepLink } from "./runtime-link.ts";
 
 export interface KeptFile {
@@ -31,6 +32,7 @@ const WORDS = {
  * another daemon has taken the lock.
  */
 export const keepInPlace = (
+  pulse: Pulse,
   stateDir: string,
   lock: StateLock,
   others: readonly KeptFile[],
@@ -79,7 +81,11 @@ export const keepInPlace = (
     if (!(yield* keep(directory))) return;
     if (yield* keep(heldLock)) for (const kept of others) yield* keep(kept);
   });
-  return Effect.asVoid(Effect.forkScoped(Effect.repeat(look, Schedule.spaced(FILES_LOOK_MS))));
+  const next = Effect.callback<void>((resume) => {
+    const leave = pulse.every(FILES_LOOK_MS, () => resume(Effect.void));
+    return Effect.sync(leave);
+  });
+  return Effect.asVoid(Effect.forkScoped(Effect.forever(Effect.andThen(look, next))));
 };
 
 /** Keeps `daemon.json` as this daemon wrote it. */

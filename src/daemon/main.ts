@@ -39,6 +39,7 @@ import { Once } from "./once.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { makePeers } from "./peer.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
+import { type Pulse, startPulse } from "./pulse.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
 import { Session } from "./session.ts";
 import { listen, type SocketServer } from "./socket.ts";
@@ -83,7 +84,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const place = yield* takePlace(options);
     const { path } = place;
     let facts: HandlerServices["facts"] | undefined;
+    const pulse = yield* startPulse;
     const watchdog = yield* watchLoop(
+      pulse,
       stateDir,
       options.output.place,
       () => facts?.() ?? {},
@@ -94,12 +97,15 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     for (const { module, why } of registry.refused)
       log("warn", "an adapter, or the configuration, is left out", { module, why });
     crashPoint("boot-before-log");
-    const runtime = yield* openRuntime(options, registry, output.capture_max_bytes, watchdog.ticked);
-    // An agent that was ended with the last daemon must not undo that by starting the next one.
+    const runtime = yield* openRuntime(options, registry, output.capture_max_bytes, () => {
+      watchdog.ticked();
+      pulse.join();
+    });
+    // An agent that is ended by a stop of the daemon must not undo that by starting the next one.
     yield* runtime.permitStart(runtime.identifyIn(startedBy));
     // A boot takes some time without ticks.
     watchdog.ticked();
-    const health = yield* watchHealth(makeTrim());
+    const health = yield* watchHealth(pulse, makeTrim());
     const stopped = yield* Deferred.make<string, HoldfastError>();
     const artifacts = yield* openArtifacts(options);
     const peers = makePeers(runtime.identify, (reason) =>
@@ -131,7 +137,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const server = yield* listenFor(options, place, services, peers, output.inline_max_bytes);
     facts = services.facts;
     watchdog.beat();
-    yield* keepPlace(options, place, server, stopped);
+    yield* keepPlace(options, pulse, place, server, stopped);
     yield* stopOnSignal(options, services);
     // A daemon that is killed would leave the next one nothing.
     flushCompileCache();
@@ -254,6 +260,7 @@ const shutdown = (
 
 const keepPlace = (
   options: DaemonOptions,
+  pulse: Pulse,
   { path, own, lock, token }: OwnedStateDirectory,
   server: SocketServer,
   stopped: Deferred.Deferred<string, HoldfastError>,
@@ -268,8 +275,8 @@ const keepPlace = (
       { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];
-    // The log belongs to the other daemon now, so nothing more is written to it.
-    yield* keepInPlace(stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));
+    // The log is the other daemon's now: nothing more is written to it.
+    yield* keepInPlace(pulse, stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));
   });
 
 const stopOnSignal = ({ signalled, log }: DaemonOptions, services: Pick<HandlerServices, "shutdown">) =>

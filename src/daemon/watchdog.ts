@@ -19,6 +19,7 @@ import {
 import { descriptorOf } from "./log-output.ts";
 import type { LoopWatcher, WatchdogData } from "./loop-watcher.ts";
 import { stalledFilePath } from "./paths.ts";
+import type { Pulse } from "./pulse.ts";
 import { watchByProcess } from "./watchdog-process.ts";
 
 /** `daemon.stalled`: exists while the loop or the tick is blocked. */
@@ -49,13 +50,14 @@ const THREAD = fileURLToPath(
 );
 
 export const watchLoop = (
+  pulse: Pulse,
   stateDir: string,
   log: WatchdogData["log"],
   facts: () => object,
   onFailure: (cause: unknown) => void,
 ): Effect.Effect<Watchdog, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => new Watchdog(stalledFilePath(stateDir), log, facts, onFailure)),
+    Effect.sync(() => new Watchdog(pulse, stalledFilePath(stateDir), log, facts, onFailure)),
     (watchdog) => Effect.sync(() => watchdog.end()),
   );
 
@@ -65,10 +67,11 @@ export class Watchdog {
   private readonly words: Buffer;
   private readonly stalls = { count: 0, longest_ms: 0 };
   private readonly facts: () => object;
-  private readonly timer: NodeJS.Timeout;
+  private readonly leave: () => void;
   private watcher: LoopWatcher;
 
   constructor(
+    pulse: Pulse,
     file: string,
     log: WatchdogData["log"],
     facts: () => object,
@@ -82,7 +85,7 @@ export class Watchdog {
     this.watched = { pid: process.pid, file, log, beats, facts: shared };
     this.times = new BigInt64Array(beats).fill(now());
     this.words = Buffer.from(shared);
-    this.timer = setInterval(() => this.beat(), BEAT_PERIOD_MS);
+    this.leave = pulse.every(BEAT_PERIOD_MS, () => this.beat());
     const perl = theReaper()?.perl;
     this.watcher =
       perl === undefined
@@ -118,7 +121,7 @@ export class Watchdog {
   }
 
   end(): void {
-    clearInterval(this.timer);
+    this.leave();
     this.watcher.end();
     rmSync(this.watched.file, { force: true });
   }

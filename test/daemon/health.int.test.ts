@@ -3,6 +3,7 @@ import { Effect } from "effect";
 import { expect, test } from "vitest";
 import { LAG_LOOK_MS, TRIM_AFTER_LOOKS } from "../../src/base/limits.ts";
 import { RestCounter, watchHealth } from "../../src/daemon/health.ts";
+import { startPulse } from "../../src/daemon/pulse.ts";
 
 const BLOCK_MS = 300;
 
@@ -16,7 +17,7 @@ const sleep = (ms: number) => Effect.promise(() => new Promise((resolve) => setT
 it.live("a block of an idle loop is seen by the look itself, and those of a busy one are measured", () =>
   Effect.scoped(
     Effect.gen(function* () {
-      const health = yield* watchHealth(() => undefined);
+      const health = yield* watchHealth(yield* startPulse, () => undefined);
       // So that it ends when the look is due.
       yield* sleep(LAG_LOOK_MS - BLOCK_MS / 2);
       block(BLOCK_MS);

@@ -18,6 +18,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { keepInPlace } from "../../src/daemon/keeping.ts";
 import { keptLog } from "../../src/daemon/log-file.ts";
 import { descriptorOf, logOutput } from "../../src/daemon/log-output.ts";
+import { startPulse } from "../../src/daemon/pulse.ts";
 import { temporaryDirectory } from "../adapters/process/support.ts";
 import { until } from "./support/wire.ts";
 
@@ -95,10 +96,10 @@ it("that cannot be put aside says so, once, and when it could", async () => {
   const log = (level: string, message: string) => void told.push(`${level} ${message}`);
   const keeping = Effect.runFork(
     Effect.scoped(
-      Effect.andThen(
-        keepInPlace(dir, lock, kept, log, () => Effect.void),
-        Effect.never,
-      ),
+      Effect.gen(function* () {
+        yield* keepInPlace(yield* startPulse, dir, lock, kept, log, () => Effect.void);
+        return yield* Effect.never;
+      }),
     ),
   );
   await until("it says so", () => told.length > 0);

@@ -1,12 +1,14 @@
 /**
  * One slow timer for all runs, besides the file events. It finds changes without an event (an adopted agent
  * whose launcher is not our child, a directory that could not be watched, an event that the kernel dropped)
- * and sets the period of snapshots. Its cost does not grow with the number of quiet runs.
+ * and sets the period of snapshots. Its cost does not grow with the number of quiet runs. It ticks quickly only
+ * while a run is urgent or the event loop is busy, because each tick wakes an idle daemon.
  */
 import {
   LAUNCHER_LOOK_MS,
   RUN_POLL_LATE_MS,
   RUN_POLL_MS,
+  RUN_POLL_QUIET_MS,
   RUN_POLL_QUIET_RUNS,
   RUN_POLL_SLICE_RUNS,
   SNAPSHOT_PERIOD_MAX_MS,
@@ -29,7 +31,9 @@ export interface PolledRun extends KinshipRecorder {
   readonly litter?: Litter | undefined;
 }
 
-const LAUNCHER_LOOK_TICKS = LAUNCHER_LOOK_MS / RUN_POLL_MS;
+const { eventLoopUtilization } = performance;
+/** Milliseconds for which the event loop has worked so far. No block was longer than the growth of this number. */
+const loopWorkedMs = (): number => eventLoopUtilization().active;
 
 /** A scan reads every process of the machine, so it is rarer on a machine with more processes. */
 export const snapshotPeriod = (processes: number): number =>
@@ -40,50 +44,101 @@ export class Poller {
   /** Resolves to the number of processes. */
   private readonly snapshot: () => Promise<number>;
   private readonly onDefect: (cause: unknown) => void;
+  private readonly workedMs: () => number;
   private timer: NodeJS.Timeout | undefined;
   private turn = this.runs.values();
-  private ticks = 0;
-  private tickedAt = 0;
+  private isQuick = true;
+  private dueAt = 0;
+  private launchersAt = 0;
   private snapshotAt = 0;
+  /** At the last tick. */
+  private worked = 0;
   /** Runs that may have changed without an event. */
   private unsure = 0;
 
-  constructor(snapshot: () => Promise<number>, onDefect: (cause: unknown) => void) {
+  constructor(
+    snapshot: () => Promise<number>,
+    onDefect: (cause: unknown) => void,
+    workedMs: () => number = loopWorkedMs,
+  ) {
     this.snapshot = snapshot;
     this.onDefect = onDefect;
+    this.workedMs = workedMs;
   }
 
   /** While a run is polled, the timer keeps this process alive, as a child process would. */
   add(run: PolledRun): void {
     this.runs.add(run);
-    if (this.timer !== undefined) return;
-    this.tickedAt = performance.now();
-    this.snapshotAt = this.tickedAt + SNAPSHOT_PERIOD_MS;
-    this.timer = setInterval(() => this.tick(), RUN_POLL_MS);
+    if (this.timer === undefined) this.begin();
+    else this.hurry();
   }
 
   remove(run: PolledRun): void {
     this.runs.delete(run);
     if (this.runs.size > 0) return;
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     this.timer = undefined;
+  }
+
+  /** A run has become urgent. */
+  hurry(): void {
+    if (!this.isQuick && this.timer !== undefined) this.wait(true);
+  }
+
+  private begin(): void {
+    const now = performance.now();
+    this.worked = this.workedMs();
+    this.launchersAt = now + LAUNCHER_LOOK_MS - RUN_POLL_LATE_MS;
+    this.snapshotAt = now + SNAPSHOT_PERIOD_MS;
+    this.wait(true);
+  }
+
+  private wait(isQuick: boolean): void {
+    const ms = isQuick ? RUN_POLL_MS : RUN_POLL_QUIET_MS;
+    this.isQuick = isQuick;
+    this.dueAt = performance.now() + ms;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.tick(), ms);
   }
 
   private tick(): void {
     const now = performance.now();
-    this.ticks += 1;
-    if (this.ticks % LAUNCHER_LOOK_TICKS === 0)
+    if (now >= this.launchersAt) {
+      this.launchersAt = now + LAUNCHER_LOOK_MS - RUN_POLL_LATE_MS;
       for (const run of this.runs) this.contain(() => run.lookForLauncher());
-    for (const run of this.runs) this.contain(() => run.isUrgent() && run.look());
-    for (let looks = this.looks(now); looks > 0; looks -= 1) this.contain(() => this.nextInTurn()?.look());
+    }
+    let areUrgent = false;
+    for (const run of this.runs)
+      this.contain(() => {
+        if (!run.isUrgent()) return;
+        areUrgent = true;
+        run.look();
+      });
+    const isBusy = this.doubt(now);
+    for (let looks = this.looks(); looks > 0; looks -= 1) this.contain(() => this.nextInTurn()?.look());
     if (now >= this.snapshotAt) void this.takeSnapshot();
+    // The last run may just have ended.
+    if (this.timer !== undefined) this.wait(areUrgent || isBusy || this.unsure > 0);
   }
 
-  /** A late event loop reads its file events late, and the kernel queues only a limited number. */
-  private looks(now: number): number {
-    if (now - this.tickedAt > RUN_POLL_MS + RUN_POLL_LATE_MS) this.unsure = this.runs.size;
-    this.tickedAt = now;
-    const slice = this.unsure > 0 ? RUN_POLL_SLICE_RUNS : RUN_POLL_QUIET_RUNS;
+  /**
+   * A late event loop reads its file events late, and the kernel queues only a limited number. Answers whether
+   * the loop is so busy that the next tick may be late.
+   */
+  private doubt(now: number): boolean {
+    const worked = this.workedMs();
+    const isBusy = worked - this.worked > RUN_POLL_LATE_MS;
+    this.worked = worked;
+    // In a long wait the loop may have been late without a late tick.
+    if (now - this.dueAt > RUN_POLL_LATE_MS || (isBusy && !this.isQuick)) this.unsure = this.runs.size;
+    return isBusy;
+  }
+
+  private looks(): number {
+    const quiet = this.isQuick
+      ? RUN_POLL_QUIET_RUNS
+      : RUN_POLL_QUIET_RUNS * (RUN_POLL_QUIET_MS / RUN_POLL_MS);
+    const slice = this.unsure > 0 ? RUN_POLL_SLICE_RUNS : quiet;
     this.unsure = Math.max(0, this.unsure - slice);
     return Math.min(slice, this.runs.size);
   }

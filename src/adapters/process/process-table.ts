@@ -23,10 +23,19 @@ export const inSlices = async <T>(items: Iterable<T>, visit: (item: T) => void):
   }
 };
 
-export const readTable = async (): Promise<ProcessTable> => {
+const NO_TABLE: ProcessTable = new Map();
+
+/**
+ * All processes. A process of an earlier table is read again only if its parent is gone, because it has another
+ * parent only then. Its state and session may be as old as that table.
+ */
+export const readTable = async (earlier: ProcessTable = NO_TABLE): Promise<ProcessTable> => {
   const table = new Map<number, ProcessStat>();
-  await inSlices(listPids(), (pid) => {
-    const stat = readStat(pid);
+  const pids = listPids();
+  const listed = new Set(pids);
+  await inSlices(pids, (pid) => {
+    const known = earlier.get(pid);
+    const stat = known !== undefined && listed.has(known.ppid) ? known : readStat(pid);
     if (stat !== undefined) table.set(pid, stat);
   });
   return table;

@@ -376,7 +376,10 @@ export class ProcessRun implements Run, PolledRun {
   }
 
   private notice(notice: ChangedFileName): void {
-    if (notice === LAUNCHER_ENDED) this.isUnparented = true;
+    if (notice === LAUNCHER_ENDED) {
+      this.isUnparented = true;
+      this.host.poller.hurry();
+    }
     if (notice === "exit" || notice === LAUNCHER_ENDED || notice === null) this.check();
     if (notice === "stdout" || notice === "stderr" || notice === null) this.listener?.();
   }
@@ -416,6 +419,7 @@ export class ProcessRun implements Run, PolledRun {
   /** Kills a launcher that does not write the exit of its dead agent (it is stopped, or its disk hangs). */
   private hurryLauncher(): void {
     const now = performance.now();
+    if (this.dyingSince === 0) this.host.poller.hurry();
     this.dyingSince ||= now;
     if (now - this.dyingSince >= LAUNCHER_END_MS) signalProcess(this.launcher, "SIGKILL");
   }

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type PolledRun, Poller, snapshotPeriod } from "../../../src/adapters/process/poll.ts";
 import {
   LAUNCHER_LOOK_MS,
+  RUN_POLL_LATE_MS,
   RUN_POLL_MS,
+  RUN_POLL_QUIET_MS,
   RUN_POLL_QUIET_RUNS,
   RUN_POLL_SLICE_RUNS,
   SNAPSHOT_PERIOD_MAX_MS,
@@ -15,6 +17,12 @@ const neverThrows = (cause: unknown): never => {
 };
 
 const RUNS = 200;
+/** Quiet runs that one poll looks at while nothing happens. */
+const QUIET = RUN_POLL_QUIET_RUNS * (RUN_POLL_QUIET_MS / RUN_POLL_MS);
+
+let worked = 0;
+const pollerWith = (snapshot: () => Promise<number>, onDefect: (cause: unknown) => unknown = neverThrows) =>
+  new Poller(snapshot, onDefect, () => worked);
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -57,53 +65,104 @@ const makeRuns = (poller: Poller) => {
   };
 };
 
-test("quiet runs are looked at in turn, a few a tick, and who is urgent on every one", () => {
-  const poller = new Poller(async () => 0, neverThrows);
+test("quiet runs are looked at in turn, all of them within so many seconds", () => {
+  const poller = pollerWith(async () => 0);
   const runs = makeRuns(poller);
   const everybody = Array.from({ length: RUNS }, (_, n) => n);
-  const seen: number[] = [];
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  const seen: number[] = runs.looks();
+  expect(seen).toHaveLength(RUN_POLL_QUIET_RUNS);
   while (seen.length < RUNS) {
-    vi.advanceTimersByTime(RUN_POLL_MS);
+    vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
     const looks = runs.looks();
-    expect(looks).toHaveLength(RUN_POLL_QUIET_RUNS);
+    expect(looks).toHaveLength(QUIET);
     seen.push(...looks);
   }
   expect(seen.slice(0, RUNS)).toEqual(everybody);
-  runs.urgent.add(7);
-  vi.advanceTimersByTime(RUN_POLL_MS);
-  expect(runs.looks()).toContain(7);
   runs.dispose();
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test("who is urgent is looked at soon, and then on every quick tick until nobody is", () => {
+  const poller = pollerWith(async () => 0);
+  const runs = makeRuns(poller);
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  runs.looks();
+  runs.urgent.add(7);
+  poller.hurry();
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  expect(runs.looks()).toContain(7);
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  expect(runs.looks()).toContain(7);
+  runs.urgent.clear();
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  runs.looks();
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  expect(runs.looks()).toEqual([]);
+  runs.dispose();
+});
+
+test("an urgent run that nobody tells of is found by the next quiet tick", () => {
+  const poller = pollerWith(async () => 0);
+  const runs = makeRuns(poller);
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  runs.looks();
+  runs.urgent.add(150);
+  vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
+  expect(runs.looks()).toContain(150);
+  runs.dispose();
+});
+
 test("after a tick that came late all of them are looked at faster, once: events may have been lost", () => {
-  const poller = new Poller(async () => 0, neverThrows);
+  const poller = pollerWith(async () => 0);
   const runs = makeRuns(poller);
   vi.advanceTimersByTime(RUN_POLL_MS);
   runs.looks();
   const now = performance.now();
-  const late = vi.spyOn(performance, "now").mockReturnValue(now + 10 * RUN_POLL_MS);
-  vi.advanceTimersByTime(RUN_POLL_MS);
+  const late = vi.spyOn(performance, "now").mockReturnValue(now + 10 * RUN_POLL_QUIET_MS);
+  vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
   late.mockRestore();
   expect(runs.looks()).toHaveLength(RUN_POLL_SLICE_RUNS);
   vi.advanceTimersByTime(3 * RUN_POLL_MS);
   expect(runs.looks()).toHaveLength(3 * RUN_POLL_SLICE_RUNS);
+  vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
+  expect(runs.looks()).toHaveLength(QUIET);
+  runs.dispose();
+});
+
+test("a loop that worked within a quiet wait may have been late there; while it works on, the ticks are quick", () => {
+  const poller = pollerWith(async () => 0);
+  const runs = makeRuns(poller);
   vi.advanceTimersByTime(RUN_POLL_MS);
-  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
+  runs.looks();
+  worked += RUN_POLL_LATE_MS + 1;
+  vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
+  expect(runs.looks()).toHaveLength(RUN_POLL_SLICE_RUNS);
+  vi.advanceTimersByTime(3 * RUN_POLL_MS);
+  expect(runs.looks()).toHaveLength(3 * RUN_POLL_SLICE_RUNS);
+  // Quick from now on, as long as the loop works: a late tick would tell by itself.
+  worked += RUN_POLL_LATE_MS + 1;
+  vi.advanceTimersByTime(RUN_POLL_QUIET_MS + 3 * RUN_POLL_MS);
+  runs.looks();
+  for (let n = 0; n < 3; n += 1) {
+    worked += RUN_POLL_LATE_MS + 1;
+    vi.advanceTimersByTime(n === 0 ? RUN_POLL_QUIET_MS : RUN_POLL_MS);
+    expect(runs.looks()).toHaveLength(RUN_POLL_SLICE_RUNS);
+  }
   runs.dispose();
 });
 
 test("launchers are looked for once a second, whatever the turn", () => {
-  const poller = new Poller(async () => 0, neverThrows);
+  const poller = pollerWith(async () => 0);
   const runs = makeRuns(poller);
-  vi.advanceTimersByTime(LAUNCHER_LOOK_MS);
+  vi.advanceTimersByTime(RUN_POLL_MS + LAUNCHER_LOOK_MS);
   expect(runs.launchersLookedFor()).toBe(RUNS);
   runs.dispose();
 });
 
 test("a snapshot is taken on its period, never a second one meanwhile, and the rarer the more processes there are", async () => {
   const taken: ((processes: number) => void)[] = [];
-  const poller = new Poller(() => new Promise((done) => taken.push(done)), neverThrows);
+  const poller = pollerWith(() => new Promise((done) => taken.push(done)));
   const runs = makeRuns(poller);
   vi.advanceTimersByTime(3 * SNAPSHOT_PERIOD_MS);
   expect(taken).toHaveLength(1);
@@ -121,7 +180,7 @@ test("a run whose look throws keeps no other from it: a call that the kernel ref
   const ofOurs = new HoldfastError("STORE_FAILED", "It was not to be thrown here.");
   const ofNode = Object.assign(new TypeError("not a string"), { code: "ERR_INVALID_ARG_TYPE" });
   const told: unknown[] = [];
-  const poller = new Poller(
+  const poller = pollerWith(
     async () => 0,
     (cause) => told.push(cause),
   );
@@ -132,10 +191,9 @@ test("a run whose look throws keeps no other from it: a call that the kernel ref
       throw thrown[n];
     }),
   );
-  const ticks = Math.ceil(thrown.length / RUN_POLL_QUIET_RUNS);
-  vi.advanceTimersByTime(ticks * RUN_POLL_MS);
+  vi.advanceTimersByTime(RUN_POLL_MS + RUN_POLL_QUIET_MS);
   expect(throwing.map(({ mock }) => mock.calls.length)).toEqual(thrown.map(() => 1));
-  expect(runs.looks()).toHaveLength(ticks * RUN_POLL_QUIET_RUNS - thrown.length);
+  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS + QUIET - thrown.length);
   expect(told).toEqual([ofOurs, ofNode, "a word"]);
   runs.dispose();
 });
