@@ -26,6 +26,8 @@ const newRow = (id: string, { payload }: Extract<RecordDraft, { type: "worker_sp
   supervisor: payload.spec.supervisor,
   session_id: null,
   tombstone: false,
+  archived: false,
+  pruned: false,
   exit_code: null,
   signal: null,
   error: null,

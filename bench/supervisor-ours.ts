@@ -147,6 +147,8 @@ await measure(async (count) => {
       saveMessage: async () => undefined,
       loadMessage: async () => undefined,
       dropMessage: async () => undefined,
+      size: async () => 0,
+      remove: async () => undefined,
     },
     boot_id: "bench",
     probe: { fileExists: async () => false, isDirectory: async () => true, portAccepts: async () => false },

@@ -23,6 +23,10 @@ export interface SpecFiles {
   saveMessage(workerId: string, messageId: string, text: string): Promise<void>;
   loadMessage(workerId: string, messageId: string): Promise<string | undefined>;
   dropMessage(workerId: string, messageId: string): Promise<void>;
+  /** The size in bytes of everything that is kept of a worker; 0 if nothing is. */
+  size(workerId: string): Promise<number>;
+  /** Removes everything that is kept of a worker. */
+  remove(workerId: string): Promise<void>;
 }
 
 /** A fully decided launch, which `spawn --dry-run` shows and `launch` carries out. */

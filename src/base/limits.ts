@@ -216,6 +216,8 @@ export const BB_SEARCH_MAX_CHARS = 1_024;
 export const BB_LOOK_MAX_MS = 24 * 3_600_000;
 /** Watches of the blackboard that are open at once. */
 export const BB_WATCHERS_MAX = 1_000;
+/** Workers that one request prunes; `agent prune` asks until none is left. */
+export const PRUNED_MAX = 500;
 /** The words of `agent search`, its workers and types, and the records of one page: unless another number is asked for, and at most. */
 export const SEARCH_TEXT_ASKED_MAX_CHARS = 1_024;
 export const SEARCH_NAMES_MAX = 64;

@@ -2,6 +2,7 @@
 import type { ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import * as approvals from "./commands/approvals.ts";
 import * as blackboard from "./commands/blackboard.ts";
+import * as care from "./commands/care.ts";
 import * as cas from "./commands/cas.ts";
 import { changesProblems } from "./commands/changes.ts";
 import * as daemon from "./commands/daemon.ts";
@@ -37,6 +38,9 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/restart": workers.restart,
   "agent/pause": workers.pause,
   "agent/unpause": workers.unpause,
+  "agent/archive": care.archive,
+  "agent/rename": care.rename,
+  "agent/prune": care.prune,
   "agent/up": tree.up,
   "agent/diff": tree.diff,
   "agent/down": tree.down,
@@ -137,6 +141,8 @@ export const CHECKS: Checks = {
   "agent/restart": workers.chosenProblems,
   "agent/pause": workers.chosenProblems,
   "agent/unpause": workers.chosenProblems,
+  "agent/archive": workers.chosenProblems,
+  "agent/prune": care.pruneProblems,
   "agent/list": listProblems,
   "agent/send": messages.sendProblems,
   "agent/messages": messages.messagesProblems,

@@ -221,6 +221,7 @@ const viewShape = {
   heartbeat_at: time
     .nullable()
     .describe("when its process was last checked; a paused worker's is not checked"),
+  archived: z.literal(true).optional().describe("it is only in the list of --archived"),
   exit_code: z.int().nullable(),
   signal: z.string().nullable(),
   error: workerError.nullable(),
@@ -676,6 +677,30 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/restart": perWorkers,
   "agent/pause": perWorkers,
   "agent/unpause": perWorkers,
+  "agent/archive": perWorkers,
+  "agent/rename": z.object({
+    id,
+    name: z.string(),
+    before: z.string().nullable(),
+    effect: z.enum(["updated", "noop"]),
+  }),
+  "agent/prune": z.object({
+    effect,
+    workers: z.array(
+      z.object({
+        id,
+        name: z.string().nullable(),
+        status: WorkerStatus,
+        ended_at: time.nullable(),
+        freed_bytes: z.int(),
+        worktree: z.string().nullable().describe("its worktree, which goes too"),
+      }),
+    ),
+    kept: z
+      .array(z.object({ id, name: z.string().nullable(), code, reason: z.string() }))
+      .describe("workers of which something would be lost"),
+    freed_bytes: z.int(),
+  }),
   "agent/up": applied,
   "agent/diff": applied,
   "agent/down": applied,

@@ -44,6 +44,7 @@ export type {
   PostReply,
   ReleaseReply,
 } from "../runtime/blackboard-replies.ts";
+export type { KeptWorker, PrunedWorker, PruneReply, RenameReply } from "../runtime/care-replies.ts";
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "../runtime/job-replies.ts";
 export type {
   MailAckReply,
@@ -106,6 +107,7 @@ export type {
   OpenOptions,
   PageOptions,
   PostOptions,
+  PruneOptions,
   RawOptions,
   RawSlice,
   ReleaseOptions,

@@ -18,6 +18,7 @@ import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpecInput } from "../protocol/tree.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
+import type { PruneReply, RenameReply } from "../runtime/care-replies.ts";
 import type * as replies from "../runtime/replies.ts";
 import type { SearchReply } from "../runtime/search-replies.ts";
 import { applyAs, mcpOf, spawnAs } from "./asked.ts";
@@ -26,22 +27,7 @@ import { checked, checkWatch, invalid, optionsOf } from "./checked.ts";
 import { Jobs } from "./jobs.ts";
 import { RuntimeMailbox } from "./mailbox.ts";
 import { kindsOf, openWith } from "./opening.ts";
-import type {
-  Answer,
-  ApproveOptions,
-  KillOptions,
-  ListOptions,
-  McpOptions,
-  OpenOptions,
-  PageOptions,
-  RawOptions,
-  RawSlice,
-  ResumeOptions,
-  SearchOptions,
-  SpawnOptions,
-  UsageOptions,
-  WatchOptions,
-} from "./options.ts";
+import type * as given from "./options.ts";
 import { closed, listOf, only, promised } from "./promises.ts";
 import { rawSlices } from "./raw.ts";
 import { RuntimeSchedules } from "./schedules.ts";
@@ -89,7 +75,7 @@ export class Runtime {
    * unless reading their remaining output takes more than 10 s. Fails with LOCK_HELD if a daemon or another runtime owns the
    * directory (`info.details.pid` has its pid), and with INVALID_REQUEST if one of `adapters` is refused.
    */
-  static async open(options: OpenOptions = {}): Promise<Runtime> {
+  static async open(options: given.OpenOptions = {}): Promise<Runtime> {
     const scope = Scope.makeUnsafe();
     try {
       const registry = await promised(kindsOf(options));
@@ -110,7 +96,7 @@ export class Runtime {
   }
 
   /** Resolves when the request is durable; the process starts after that. If a worker cannot start, the call rejects and nothing is recorded. */
-  spawn(options: SpawnOptions): Promise<replies.SpawnReply> {
+  spawn(options: given.SpawnOptions): Promise<replies.SpawnReply> {
     return this.#call(() => spawnAs(this.#api, this.#registry, options));
   }
 
@@ -119,7 +105,7 @@ export class Runtime {
    * session. Rejects with SESSION_IN_USE if a living worker uses the session, and with UNSUPPORTED_CAPABILITY if the kind
    * cannot do it.
    */
-  resume(id: string, options: ResumeOptions = {}): Promise<replies.SpawnReply> {
+  resume(id: string, options: given.ResumeOptions = {}): Promise<replies.SpawnReply> {
     return this.#call(() => {
       const { fork = false, ...asked } = optionsOf(options);
       const { id: ref, ...how } = checked("agent/resume", { ...asked, id });
@@ -133,7 +119,7 @@ export class Runtime {
    * reads from the log. If the runtime closes before the loop reaches the end of the log, it ends there: continue after its
    * last `seq` at the next open.
    */
-  watch(id?: string, options: WatchOptions = {}): AsyncIterable<LogRecord> {
+  watch(id?: string, options: given.WatchOptions = {}): AsyncIterable<LogRecord> {
     const one = id !== undefined;
     const query = () => {
       checkWatch(options);
@@ -158,10 +144,10 @@ export class Runtime {
    * Stops a worker, which is then not restarted. Resolves when it has ended and its processes are gone; the effect is `noop`
    * if it had already ended.
    */
-  kill(id: string, options?: KillOptions): Promise<replies.PerWorker>;
+  kill(id: string, options?: given.KillOptions): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order; `ok` and `error` say whether it succeeded. */
-  kill(ids: readonly string[], options?: KillOptions): Promise<readonly replies.PerWorker[]>;
-  kill(ids: string | readonly string[], options: KillOptions = {}): Promise<OneOrEach> {
+  kill(ids: readonly string[], options?: given.KillOptions): Promise<readonly replies.PerWorker[]>;
+  kill(ids: string | readonly string[], options: given.KillOptions = {}): Promise<OneOrEach> {
     return this.#callEach(ids, (all) => {
       const { signal } = options;
       if (signal !== undefined && !Object.hasOwn(constants.signals, signal))
@@ -172,7 +158,6 @@ export class Runtime {
 
   /** Starts a new incarnation, even of a worker that has ended or was killed. Resolves when that is recorded. */
   restart(id: string): Promise<replies.PerWorker>;
-  /** Returns one result for each id, in order. */
   restart(ids: readonly string[]): Promise<readonly replies.PerWorker[]>;
   restart(ids: string | readonly string[]): Promise<OneOrEach> {
     return this.#callEach(ids, (all) => this.#api.restart(checked("agent/restart", { ids: all }).ids));
@@ -180,7 +165,6 @@ export class Runtime {
 
   /** Stops all processes and clocks of a worker until `unpause`, a stop, or the end of the incarnation. Resolves when that is recorded. */
   pause(id: string, options?: { readonly reason?: string }): Promise<replies.PerWorker>;
-  /** Returns one result for each id, in order. */
   pause(
     ids: readonly string[],
     options?: { readonly reason?: string },
@@ -194,10 +178,24 @@ export class Runtime {
 
   /** Continues a paused worker, whatever the reason for the pause; the effect is `noop` if it was not paused. */
   unpause(id: string): Promise<replies.PerWorker>;
-  /** Returns one result for each id, in order. */
   unpause(ids: readonly string[]): Promise<readonly replies.PerWorker[]>;
   unpause(ids: string | readonly string[]): Promise<OneOrEach> {
     return this.#callEach(ids, (all) => this.#api.unpause(checked("agent/unpause", { ids: all }).ids));
+  }
+
+  /** Takes ended workers out of the lists, or with `undo` back into them. Returns one result for each id, in order. */
+  archive(ids: readonly string[], undo = false): Promise<readonly replies.PerWorker[]> {
+    return this.#callAll(ids, (all) => this.#api.archive(all, checked("agent/archive", { ids: all, undo })));
+  }
+
+  /** Gives a worker another name, which no living worker has. */
+  rename(id: string, name: string): Promise<RenameReply> {
+    return this.#call(() => this.#api.rename(id, checked("agent/rename", { id, name }).name));
+  }
+
+  /** Removes run directories of ended workers, and worktrees without changes: at most 500; with a `cursor`, those after it. Records stay. */
+  prune(options: given.PruneOptions = {}): Promise<PruneReply> {
+    return this.#call(() => this.#api.prune(checked("agent/prune", options)));
   }
 
   /**
@@ -237,7 +235,7 @@ export class Runtime {
    * if the bytes are no longer kept (a day after the end), or if the worker has never started. `close` ends it without an
    * error.
    */
-  raw(id: string, options: RawOptions = {}): AsyncIterable<RawSlice> {
+  raw(id: string, options: given.RawOptions = {}): AsyncIterable<given.RawSlice> {
     return this.#watches.iterable(rawSlices(this.#api, id, options));
   }
 
@@ -247,7 +245,7 @@ export class Runtime {
    * a supervisor by its path.
    */
   inbox(
-    page: PageOptions & { readonly id?: string; readonly all?: boolean } = {},
+    page: given.PageOptions & { readonly id?: string; readonly all?: boolean } = {},
   ): Promise<replies.InboxReply> {
     return this.#call(() => this.#api.inbox(checked("agent/inbox", page)));
   }
@@ -257,7 +255,11 @@ export class Runtime {
    * waits. `message` tells an agent why its request is denied. Rejects with INVALID_STATE if there is no such hold, or if it
    * does not accept this answer.
    */
-  answer(id: string, answer: Answer, options: { readonly message?: string } = {}): Promise<replies.Answered> {
+  answer(
+    id: string,
+    answer: given.Answer,
+    options: { readonly message?: string } = {},
+  ): Promise<replies.Answered> {
     return this.#call(() => {
       const { message, ...asked } = checked("agent/answer", { id, answer, ...options });
       return this.#api.answer(asked.id, asked.answer, { message });
@@ -296,7 +298,7 @@ export class Runtime {
   }
 
   /** The newest messages to a worker and their states, in the order of acceptance; with a `cursor`, the messages before it. */
-  messages(id: string, page: PageOptions = {}): Promise<replies.MessagesReply> {
+  messages(id: string, page: given.PageOptions = {}): Promise<replies.MessagesReply> {
     return this.#call(() => {
       const asked = checked("agent/messages", { id, ...page });
       return this.#api.messages(asked.id, asked);
@@ -308,7 +310,7 @@ export class Runtime {
    * selects one worker, or one request.
    */
   approvals(
-    page: PageOptions & { readonly id?: string; readonly all?: boolean } = {},
+    page: given.PageOptions & { readonly id?: string; readonly all?: boolean } = {},
   ): Promise<replies.ApprovalsReply> {
     return this.#call(() => this.#api.approvals(checked("agent/approvals", page)));
   }
@@ -320,7 +322,7 @@ export class Runtime {
   approve(
     id: string,
     decision: "allow" | "deny",
-    options: ApproveOptions = {},
+    options: given.ApproveOptions = {},
   ): Promise<replies.ApprovedReply> {
     return this.#call(() => {
       const asked = checked("agent/approve", { id, decision, ...options });
@@ -334,7 +336,7 @@ export class Runtime {
   }
 
   /** Workers that have not ended, oldest first; with `all`, or an ended status, also those that have. */
-  list(options: ListOptions = {}): Promise<readonly replies.WorkerView[]> {
+  list(options: given.ListOptions = {}): Promise<readonly replies.WorkerView[]> {
     return this.#call(() => this.#api.list(checked("agent/list", options)));
   }
 
@@ -352,7 +354,7 @@ export class Runtime {
   }
 
   /** The MCP servers of a kind's CLI, or the named one. The call succeeds whenever the CLI ends by itself, whatever its exit code. */
-  mcp(kind: string, name?: string, options: McpOptions = {}): Promise<McpReply> {
+  mcp(kind: string, name?: string, options: given.McpOptions = {}): Promise<McpReply> {
     return this.#call(() =>
       Effect.tryPromise({ try: () => mcpOf(this.#registry, kind, name, options), catch: asHoldfastError }),
     );
@@ -369,7 +371,7 @@ export class Runtime {
   }
 
   /** Finds records with all words of a text, newest first; with a `cursor`, those before it. `"two words"` is a phrase, `star*` a beginning. */
-  search(text: string, options: SearchOptions = {}): Promise<SearchReply> {
+  search(text: string, options: given.SearchOptions = {}): Promise<SearchReply> {
     return this.#call(() => this.#api.search(checked("agent/search", { text, ...optionsOf(options) })));
   }
 
@@ -378,7 +380,7 @@ export class Runtime {
    * below these supervisors; without ids, for every worker there ever was. `by` is `day` (the default, in UTC), `kind`,
    * `model`, `worker` or `label:KEY`.
    */
-  usage(ids: readonly string[] = [], options: UsageOptions = {}): Promise<replies.UsageReply> {
+  usage(ids: readonly string[] = [], options: given.UsageOptions = {}): Promise<replies.UsageReply> {
     return this.#call(() => this.#api.usage(checked("agent/usage", { ids: [...ids], ...options })));
   }
 

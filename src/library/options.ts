@@ -139,6 +139,17 @@ export interface UsageOptions {
   readonly subtree?: boolean;
 }
 
+export interface PruneOptions {
+  readonly labels?: Record<string, string>;
+  readonly statuses?: ("completed" | "failed" | "cancelled")[];
+  /** Only workers that ended at least this long ago. */
+  readonly ended_before_ms?: number;
+  readonly limit?: number;
+  readonly cursor?: string;
+  /** Only say what would go. */
+  readonly dry_run?: boolean;
+}
+
 export interface SearchOptions {
   /** Only records of these workers. */
   readonly workers?: string[];

@@ -11,6 +11,7 @@ import type {
   ItemPosted,
   ItemReleased,
 } from "./blackboard-records.ts";
+import type { EndCause, ExitCause, ExitReason, PauseReason, StartKind } from "./causes.ts";
 import type { ClockStamp } from "./clock-stamp.ts";
 import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
 import type { DeniedCalls } from "./denied.ts";
@@ -42,33 +43,22 @@ import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.
 import type { WorkerWorkspace } from "./workspace.ts";
 
 export type {
+  EndCause,
+  ExitCause,
+  ExitReason,
   JsonValue,
   LinePurpose,
   MessageStep,
   ModelUsage,
+  PauseReason,
   ProcessIdentity,
+  StartKind,
   SweepReport,
   TokenCounts,
   Usage,
   WorkerError,
   WorkerWorkspace,
 };
-
-/** The external cause that ended an agent, if neither the agent itself nor a stop did. */
-export type ExitCause = "supervisor_died" | "machine_restarted" | "out_of_memory";
-/**
- * Why no incarnation follows one that ended by itself: its policy does not restart it, no restart could help, the restart
- * window was passed, or the provider's rate limit was reached too often in a row. Absent if something else ended it, and in
- * early records.
- */
-export type EndCause = "policy" | "unfixable" | "gave_up" | "rate_limited";
-/** The cause of a pause: a person, its budget, its output quota, or too little free disk. */
-export type PauseReason = "operator" | "budget" | "output" | "disk";
-
-export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
-
-/** How a daemon begins, by the way in which the previous one ended. */
-export type StartKind = "first" | "after_stop" | "after_crash" | "after_reboot";
 
 export interface RecordPayloads extends ScheduleRecords {
   /** The first record of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
@@ -115,6 +105,12 @@ export interface RecordPayloads extends ScheduleRecords {
   worker_spec_changed: { readonly spec: WorkerSpec; readonly fields: readonly string[] };
   /** Recorded before the worktree is made, and valid for all incarnations, so that a worktree found there later is known as the worker's own. */
   worker_workspace_assigned: WorkerWorkspace;
+  /** The worker has another name from now on. */
+  worker_renamed: { readonly name: string; readonly before: string | null; readonly by: string };
+  /** An ended worker is in no list any more; with `undone` it is again. */
+  worker_archived: { readonly by: string; readonly undone: boolean };
+  /** Its run directory, and its worktree if it had one without changes, are removed: it can not be started again. */
+  worker_pruned: { readonly by: string; readonly freed_bytes: number; readonly worktree: boolean };
   worker_signal_sent: { readonly signal: string; readonly pids: readonly number[]; readonly reason: string };
   /** Exactly one for each incarnation that has begun. */
   worker_exited: {

@@ -15,6 +15,7 @@ import {
   OUTPUT_TEXT_MAX_BYTES,
   PATH_MAX_BYTES,
   PROMPT_MAX_BYTES,
+  PRUNED_MAX,
   RAW_SLICE_BYTES,
   RETENTION_SIZE_MIN_BYTES,
   SEARCH_NAMES_MAX,
@@ -33,7 +34,7 @@ import { SCHEDULE_REQUESTS } from "./schedule-requests.ts";
 import { searchProblem } from "./search-text.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
 import { LIST_SORTS, USAGE_BY } from "./words.ts";
-import { WorkerSpec, WorkerStatus } from "./worker.ts";
+import { WorkerName, WorkerSpec, WorkerStatus } from "./worker.ts";
 
 const ref = z.string().min(1).max(PATH_MAX_BYTES);
 const refs = z.array(ref).min(1).max(1_000);
@@ -93,6 +94,21 @@ export const Requests = {
   "agent/restart": z.strictObject({ ids: refs, ...keyed }),
   "agent/pause": z.strictObject({ ids: refs, reason: z.string().max(1_024).optional(), ...keyed }),
   "agent/unpause": z.strictObject({ ids: refs, ...keyed }),
+  /** Ended workers are in no list any more, or with `undo` they are again. */
+  "agent/archive": z.strictObject({ ids: refs, undo: z.boolean().default(false), ...keyed }),
+  "agent/rename": z.strictObject({ id: ref, name: WorkerName, ...keyed }),
+  /** Removes the run directories of ended workers, and worktrees without changes: of all that match, up to `limit`. */
+  "agent/prune": z.strictObject({
+    labels: z.record(z.string(), z.string()).optional(),
+    statuses: z.array(WorkerStatus).max(WorkerStatus.options.length).optional(),
+    /** Only workers that ended at least this long ago. */
+    ended_before_ms: ms.optional(),
+    limit: z.int().min(1).max(PRUNED_MAX).default(PRUNED_MAX),
+    /** As an earlier answer told it. */
+    cursor: z.string().refine(isUlid, "it is no cursor of agent prune").optional(),
+    dry_run: z.boolean().default(false),
+    ...keyed,
+  }),
   "tree/apply": z.strictObject({
     tree: TreeSpec,
     /** The environment of the client, once for all workers: with a copy for each, the request would be too large. */
@@ -167,6 +183,8 @@ export const Requests = {
     kinds: z.array(z.string().max(64)).max(64).optional(),
     /** Only workers that were requested at most this long ago. */
     since_ms: ms.optional(),
+    /** Only archived workers. Without it, none of them. */
+    archived: z.boolean().optional(),
     /** Any order but that of ids has a single page: the first `limit` workers. */
     sort: z.enum(LIST_SORTS).optional(),
     limit: z.int().min(1).optional(),

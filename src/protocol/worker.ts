@@ -135,12 +135,14 @@ export const Ready = z
 export type Ready = z.infer<typeof Ready>;
 
 /** The schemas for the types of fields. The schemas of enums and numbers use the bounds of their field. */
+export const WorkerName = z
+  .string()
+  .max(PATH_MAX_BYTES)
+  .regex(WORKER_NAME, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit");
+
 const TYPES = {
   kind: AgentKind,
-  name: z
-    .string()
-    .max(PATH_MAX_BYTES)
-    .regex(WORKER_NAME, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit"),
+  name: WorkerName,
   labels: z.record(z.string().max(NAME_MAX_BYTES), z.string().max(256)),
   prompt: z.string().refine((text) => Buffer.byteLength(text) <= PROMPT_MAX_BYTES, "the prompt is over 1 MB"),
   texts: z.array(z.string()),

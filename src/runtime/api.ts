@@ -21,6 +21,7 @@ import type { RecordFilter } from "../store/event-log.ts";
 import type { GcReport } from "../store/gc-report.ts";
 import type { CheckReport } from "../store/upkeep.ts";
 import type { BlackboardApi } from "./blackboard-api.ts";
+import type { PruneReply, RenameReply } from "./care-replies.ts";
 import type { TakePage } from "./following/follower.ts";
 import type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
 import type {
@@ -306,6 +307,17 @@ export interface RuntimeApi {
     ids: readonly string[],
     options?: CallerOptions,
   ): Effect.Effect<readonly PerWorker[], HoldfastError>;
+  /** Takes ended workers out of the lists, or with `undo` back into them. Fails with INVALID_STATE for a worker that has not ended. */
+  archive(
+    ids: readonly string[],
+    options?: { readonly undo?: boolean } & CallerOptions,
+  ): Effect.Effect<readonly PerWorker[], HoldfastError>;
+  /** Gives a worker another name. Fails with ALREADY_EXISTS if a living worker has it, with INVALID_STATE for a worker of a file. */
+  rename(id: string, name: string, options?: CallerOptions): Effect.Effect<RenameReply, HoldfastError>;
+  /** Removes what is left of ended workers: run directories, and worktrees without changes. Records stay. */
+  prune(
+    asked: Omit<RequestData<"agent/prune">, "idempotency_key"> & CallerOptions,
+  ): Effect.Effect<PruneReply, HoldfastError>;
   readonly jobs: JobsApi;
   /** Holds that a person can answer, oldest first; with `all`, every open hold. `id`: of one worker, or a supervisor's path. */
   inbox(

@@ -21,6 +21,7 @@ import { Answers } from "./commands/answers.ts";
 import { Approvals } from "./commands/approvals.ts";
 import { Asking } from "./commands/asking.ts";
 import { AskingByMailbox } from "./commands/asking-by-mailbox.ts";
+import { Caring } from "./commands/care.ts";
 import { makeEach } from "./commands/each.ts";
 import { Ends } from "./commands/ends.ts";
 import { Inbox } from "./commands/inbox.ts";
@@ -82,6 +83,7 @@ export const makeRuntime = (
     const inbox = new Inbox(core, forest, approvals);
     const answers = new Answers(core, forest, approvals);
     const changes = new ChangesReader(core, each);
+    const caring = new Caring(core, forest, each);
     const heartbeats = new Heartbeats(core);
     const settled = yield* booted(core, forest, heartbeats, options.version);
     const schedules = yield* makeSchedules(core, { spawn: spawning.spawn, kill: killing.kill });
@@ -113,6 +115,9 @@ export const makeRuntime = (
       approve: approvals.approve,
       cancel: approvals.cancel,
       ...makePausing(core, each),
+      archive: caring.archive,
+      rename: caring.rename,
+      prune: caring.prune,
       changes: changes.changes,
       removeWorktrees: changes.removeWorktrees,
       inbox: inbox.inbox,

@@ -12,18 +12,22 @@ export interface WorkerFilter {
   /** It was requested at this time or later, in milliseconds since 1970. */
   readonly created_from_ms?: number | undefined;
   readonly restart?: RestartPolicy | undefined;
+  /** Only archived workers. Without it, none of them. */
+  readonly archived?: boolean | undefined;
 }
 
 /** True if only ended workers can match. */
-export const asksForEnded = ({ statuses = [] }: WorkerFilter): boolean =>
+export const asksForEnded = ({ statuses = [], archived = false }: WorkerFilter): boolean =>
+  archived ||
   statuses.some((status) => status === "completed" || status === "failed" || status === "cancelled");
 
 const isIn = (value: string, list: readonly string[] = []): boolean =>
   list.length === 0 || list.includes(value);
 
 export const isSelected = (row: WorkerRow, filter: WorkerFilter): boolean => {
-  const { labels = {}, statuses, kinds, created_from_ms = 0, restart } = filter;
+  const { labels = {}, statuses, kinds, created_from_ms = 0, restart, archived = false } = filter;
   return (
+    row.archived === archived &&
     isIn(row.kind, kinds) &&
     isIn(statusOf(row.state), statuses) &&
     (restart === undefined || row.spec.restart === restart) &&

@@ -1,5 +1,5 @@
 /** Files of a worker that are kept out of the log because they may hold secrets: its launch spec, and messages in full. */
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SpecFiles } from "../actors/ports.ts";
 import { readRegular } from "../base/files/regular-file.ts";
@@ -44,6 +44,21 @@ const writable = async (work: Promise<void>): Promise<void> => {
   }
 };
 
+/** The size of all files below a directory, in bytes. Links are not followed. */
+const sizeBelow = async (dir: string): Promise<number> => {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => []);
+  let sum = 0;
+  for (const entry of entries)
+    if (entry.isFile()) {
+      const stats = await lstat(join(entry.parentPath, entry.name)).catch(() => undefined);
+      sum += (stats?.blocks ?? 0) * BLOCK_BYTES;
+    }
+  return sum;
+};
+
+/** The unit of `blocks` in stat(2). A spool may have holes, so its length is not its size. */
+const BLOCK_BYTES = 512;
+
 /** The files `runs/<worker>/spec.json` and `runs/<worker>/message-<id>`, with mode 0600. */
 export const specFiles = (dirOf: (workerId: string) => string, write: Write = writeFile): SpecFiles => ({
   save: (workerId, spec) => writable(writeWhole(write, dirOf(workerId), "spec.json", JSON.stringify(spec))),
@@ -52,6 +67,8 @@ export const specFiles = (dirOf: (workerId: string) => string, write: Write = wr
   loadMessage: async (workerId, messageId) =>
     readRegular(join(dirOf(workerId), messageFile(messageId)), SPEC_FILE_MAX_BYTES)?.toString("utf8"),
   dropMessage: (workerId, messageId) => rm(join(dirOf(workerId), messageFile(messageId)), { force: true }),
+  size: (workerId) => sizeBelow(dirOf(workerId)),
+  remove: (workerId) => writable(rm(dirOf(workerId), { recursive: true, force: true })),
   load: async (workerId) => {
     try {
       const written = readRegular(join(dirOf(workerId), "spec.json"), SPEC_FILE_MAX_BYTES);

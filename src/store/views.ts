@@ -38,6 +38,10 @@ export interface WorkerRow {
   readonly supervisor: string;
   readonly session_id: string | null;
   readonly tombstone: boolean;
+  /** It has ended, and is in no list. */
+  readonly archived: boolean;
+  /** Its run directory is removed: it can not be started again. */
+  readonly pruned: boolean;
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly error: WorkerError | null;

@@ -57,6 +57,8 @@ export const memoryMachine = Effect.gen(function* () {
       saveMessage: async (_, id, text) => void messages.set(id, text),
       loadMessage: async (_, id) => messages.get(id),
       dropMessage: async (_, id) => void messages.delete(id),
+      size: async (id) => (specs.has(id) ? 100 : 0),
+      remove: async (id) => void specs.delete(id),
     },
     machine: { uptimeMs: () => undefined, memAvailableBytes: () => undefined },
     boot_id: "boot",

@@ -5,6 +5,7 @@ import { didYouMean } from "../../base/suggest.ts";
 import { kindOf } from "../../commands/kinds.ts";
 import { AGENT_KIND_FORM } from "../../protocol/forms.ts";
 import { success } from "../../protocol/outcome.ts";
+import type { RequestInput } from "../../protocol/requests.ts";
 import { type ListSort, WORKER_STATUSES } from "../../protocol/words.ts";
 import type { WorkerStatus } from "../../protocol/worker.ts";
 import type { Client } from "../client.ts";
@@ -35,20 +36,23 @@ export const list: CommandHandler = async (context) => {
   const limit = asked === 0 ? undefined : (asked ?? LIST_PAGE_MAX_WORKERS);
   const client = await context.connect();
   const filter = filterOf(flags);
+  const archived = flags.archived === true ? true : undefined;
   const reply = await client.request("agent/list", {
     all,
     ...filter,
+    archived,
     sort: flags.sort as ListSort | undefined,
     limit,
     cursor: flags.cursor as string | undefined,
   });
   if (reply.workers.length === 0)
-    context.hint(isFiltered(filter) ? "No worker agrees with that." : nobody(all));
+    context.hint(isFiltered(filter) || archived ? "No worker agrees with that." : nobody(all));
   if (reply.cursor === undefined) return success(reply);
   const again = [
     "agent",
     "list",
     ...(all ? ["--all"] : []),
+    ...(archived ? ["--archived"] : []),
     ...filterWords(filter),
     "--limit",
     String(limit),
@@ -78,14 +82,19 @@ const filterWords = ({ labels = {}, statuses, kinds, since_ms }: ListFilter): re
 ];
 const isFiltered = (filter: ListFilter): boolean => filterWords(filter).length > 0;
 
-/** The workers that a command is for: those that are named, or the living that have the labels of `--label`. */
-export const chosen = async (context: Context, client: Client): Promise<readonly string[]> => {
+/** The workers that a command is for: those that are named, or the living (or those asked for) that have the labels of `--label`. */
+export const chosen = async (
+  context: Context,
+  client: Client,
+  among: Pick<RequestInput<"agent/list">, "statuses" | "archived"> = {},
+): Promise<readonly string[]> => {
   const { call, flags } = context;
   const { labels } = filterOf(flags);
   if (labels === undefined) return call.args;
-  const { workers } = await client.request("agent/list", { labels });
+  const { workers } = await client.request("agent/list", { labels, ...among });
   const named = filterWords(filterOf({ label: flags.label })).join(" ");
-  if (workers.length === 0) context.warn(`No living worker agrees with ${named}.`);
+  if (workers.length === 0)
+    context.warn(`No ${among.statuses === undefined ? "living" : "ended"} worker agrees with ${named}.`);
   return workers.map(({ id }) => id);
 };
 

@@ -49,6 +49,8 @@ export class LineWriter {
     const { paint } = this;
     if (record.type === "worker_spawn_requested" && record.worker_id && record.payload.spec.name)
       this.names.set(record.worker_id, oneLine(record.payload.spec.name, TAG_MAX_COLUMNS));
+    if (record.type === "worker_renamed" && record.worker_id)
+      this.names.set(record.worker_id, oneLine(record.payload.name, TAG_MAX_COLUMNS));
     const sentence = sentenceOf(record);
     const isRepeated = this.isTold(record);
     if ((sentence.quiet || isRepeated) && !this.options.verbose) return undefined;

@@ -42,6 +42,10 @@ export const unpauseText = saying({
   noop: "was not paused",
   would_update: "would go on",
 });
+export const archivedText = saying({
+  updated: "done: agent list --archived shows what is archived",
+  noop: "was so already",
+});
 export const removedText = saying({
   deleted: "its worktree is removed; its branch stays",
   noop: "its worktree was gone already",

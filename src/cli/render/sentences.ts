@@ -294,6 +294,15 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
           ? `its turn was interrupted${asked.tools.length === 0 ? "" : ` while ${asked.tools.map((tool) => oneLine(tool)).join(", ")} ran, which may run again`}: agent answer ID ${asked.answers.join("|")}`
           : `stuck? silent for ${duration(asked.idle_ms)}. Answer within ${duration(asked.answer_within_ms)}: agent answer ID ${asked.answers.join("|")}`,
     ),
+  worker_renamed: ({ name, before, by }) =>
+    dim(
+      `called ${oneLine(name)}${before === null ? "" : ` and no longer ${oneLine(before)}`}, by ${oneLine(by)}`,
+    ),
+  worker_archived: ({ undone, by }) => dim(`${undone ? "listed again" : "archived"}, by ${oneLine(by)}`),
+  worker_pruned: ({ freed_bytes, worktree, by }) =>
+    dim(
+      `its run directory${worktree ? " and worktree are" : " is"} removed, ${bytes(freed_bytes)}, by ${oneLine(by)}`,
+    ),
   worker_paused: ({ reason, detail }) => warn(`paused${because(detail || reason)}`),
   worker_unpaused: ({ by, reason }) => good(`continues, by ${oneLine(by)}${because(reason)}`),
   worker_answered: ({ answer, by }) => plain(`answered by ${oneLine(by)}: ${answer}`),

@@ -13,6 +13,7 @@ import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
 import { claimedText, itemsText, postedText, releasedText } from "./blackboard.ts";
 import { questionWords, spentWords } from "./budgets.ts";
+import { prunedText, renamedText } from "./care.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
 import * as daemon from "./daemon-text.ts";
 import { checkText, collectedText } from "./db.ts";
@@ -26,7 +27,7 @@ import { LineWriter } from "./line.ts";
 import { MAIL_TEXTS } from "./mailbox.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
-import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
+import { archivedText, killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { makePrinter } from "./pieces.ts";
 import { SCHEDULE_TEXTS, scheduleLine } from "./schedules.ts";
 import { searchText } from "./search.ts";
@@ -359,6 +360,9 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/restart": restartText,
   "agent/pause": pauseText,
   "agent/unpause": unpauseText,
+  "agent/archive": archivedText,
+  "agent/rename": renamedText,
+  "agent/prune": prunedText,
   "agent/up": upText,
   "agent/diff": diffText,
   "agent/down": downText,

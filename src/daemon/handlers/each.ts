@@ -12,6 +12,7 @@ type PerWorkerRequest =
   | "agent/restart"
   | "agent/pause"
   | "agent/unpause"
+  | "agent/archive"
   | "worktree/remove"
   | "jobs/cancel";
 

@@ -66,6 +66,9 @@ export const WORKERS: Handlers<WorkerRequestName> = {
   "agent/restart": keyed(each("restarted", (runtime, { ids, caller }) => runtime.restart(ids, { caller }))),
   "agent/pause": keyed(each("paused", (runtime, { ids, ...how }) => runtime.pause(ids, how))),
   "agent/unpause": keyed(each("unpaused", (runtime, { ids, caller }) => runtime.unpause(ids, { caller }))),
+  "agent/archive": keyed(each("archived", (runtime, { ids, ...how }) => runtime.archive(ids, how))),
+  "agent/rename": keyed(command((runtime, { id, name, caller }) => runtime.rename(id, name, { caller }))),
+  "agent/prune": keyed(command((runtime, asked) => runtime.prune(asked))),
   "agent/answer": keyed(
     command((runtime, { id, answer, question_id, message, caller }) =>
       runtime.answer(id, answer, { question_id, message, caller }),

@@ -28,6 +28,8 @@ const DEEDS = {
   pause: { said: "pause", never: [] },
   cancel: { said: "end the turn of", never: [] },
   remove: { said: "remove the worktree of", never: [] },
+  archive: { said: "archive", never: [] },
+  rename: { said: "rename", never: [] },
   // Only the worker itself reads its messages.
   poll: {
     said: "read the mailbox of",

@@ -164,6 +164,10 @@ export const observe = (
     (error) => afterTries(error, BOOT_TRIES_MAX, STORE_RETRY_MS),
   );
 
+/** The spec with the name of the row: a crash may have come between a rename and its file. */
+export const called = (spec: WorkerSpec, { name }: Pick<WorkerRow, "name">): WorkerSpec =>
+  name === null || spec.name === name ? spec : { ...spec, name };
+
 /**
  * The launch spec of a worker. If it is lost, the log's copy serves to supervise the worker to its end, but it is not
  * started again.
@@ -175,7 +179,7 @@ export const specOf = (
   Effect.catch(
     Effect.map(
       attemptAsync(() => services.files.load(row.id)),
-      (spec) => ({ spec }),
+      (spec) => ({ spec: called(spec, row) }),
     ),
     (unlaunchable) => Effect.succeed({ spec: { ...row.spec, restart: "temporary" as const }, unlaunchable }),
   );

@@ -16,6 +16,7 @@ import { decide } from "../../supervisor/child/decide.ts";
 import { evolve, newChild } from "../../supervisor/child/evolve.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import type { RuntimeApi } from "../api.ts";
+import { called } from "../boot/boot.ts";
 import type { Core } from "../core.ts";
 import { keyReused } from "../idempotency.ts";
 import { queuedRecord, type Ticket } from "../limits/admission.ts";
@@ -64,7 +65,7 @@ export class Spawning {
   /** Starts an ended worker again, by name. */
   startAgain(row: WorkerRow, by: string): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
-      const spec = yield* attemptAsync(() => this.core.services.files.load(row.id));
+      const spec = called(yield* attemptAsync(() => this.core.services.files.load(row.id)), row);
       const adapter = yield* this.core.adapterOf(row.kind);
       const begin = ({ queued, turn }: Ticket) =>
         Effect.gen({ self: this }, function* () {

@@ -40,7 +40,7 @@ export interface SeatCandidate {
 
 interface Seat extends SeatRequest {
   readonly id: string;
-  readonly name: string | undefined;
+  name: string | undefined;
   /**
    * The order in the queue. A restart that has to wait arrives anew, or a worker that ends again and again would always be
    * first.
@@ -69,6 +69,9 @@ export const queuedRecord = (id: string, payload: QueuePlace): RecordDraft => ({
   worker_id: id,
   payload,
 });
+
+const nameTaken = (name: string, holder: string): HoldfastError =>
+  new HoldfastError("ALREADY_EXISTS", `A living worker is called "${name}" already: ${holder}.`);
 
 export class Admission {
   private readonly ports: AdmissionPorts;
@@ -171,6 +174,22 @@ export class Admission {
     this.freed();
   }
 
+  isSeated(id: string): boolean {
+    return this.seats.has(id);
+  }
+
+  /** Gives a living worker another name. Returns the refusal if another living worker has it. */
+  rename(id: string, name: string): HoldfastError | undefined {
+    const holder = this.names.get(name);
+    if (holder !== undefined && holder !== id) return nameTaken(name, holder);
+    const seat = this.seats.get(id);
+    if (seat === undefined) return undefined;
+    if (seat.name !== undefined) this.names.delete(seat.name);
+    seat.name = name;
+    this.names.set(name, id);
+    return undefined;
+  }
+
   /** Frees the slot of a worker that waits without a process. It keeps its name and its seat. */
   readonly rested = (id: string): void => {
     if (this.holders.delete(id)) this.freed();
@@ -224,11 +243,7 @@ export class Admission {
     if (this.seats.has(id))
       return new HoldfastError("INVALID_STATE", `Worker ${id} is being started already.`);
     const holder = spec.name === undefined ? undefined : this.names.get(spec.name);
-    if (holder !== undefined)
-      return new HoldfastError(
-        "ALREADY_EXISTS",
-        `A living worker is called "${spec.name}" already: ${holder}.`,
-      );
+    if (holder !== undefined) return nameTaken(spec.name as string, holder);
     return (
       refusalOf({ ...spec, ancestors }, limits, this.fleet) ??
       (disk.isLow() ? diskRefusal(disk.view()) : undefined)

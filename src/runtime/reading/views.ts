@@ -76,6 +76,7 @@ export const viewOf = (row: WorkerRow, heartbeat_at: string | null): WorkerView 
   started_at: row.started_at,
   ended_at: row.ended_at,
   heartbeat_at,
+  ...(row.archived ? { archived: true } : {}),
   exit_code: row.exit_code,
   signal: row.signal,
   error: errorOf(row),

@@ -134,6 +134,9 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     pause: (ids) => Effect.sync(() => ids.map(per)),
     changes: unused("changes"),
     removeWorktrees: (ids) => Effect.sync(() => ids.map(per)),
+    archive: (ids) => Effect.sync(() => ids.map(per)),
+    rename: unused("rename"),
+    prune: unused("prune"),
     unpause: (ids) => Effect.sync(() => ids.map(per)),
     answer: (id, answer) =>
       Effect.as(resolve(id), { id, question_id: "q1", answer, effect: "updated" as const }),

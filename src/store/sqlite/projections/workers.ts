@@ -27,7 +27,7 @@ export const WORKERS_SCHEMA = `
     turns INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
     cached_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cost_usd REAL,
     estimated_usd REAL, unpriced_turns INTEGER NOT NULL DEFAULT 0, tool_calls INTEGER NOT NULL DEFAULT 0, turn_ms REAL NOT NULL DEFAULT 0,
-    denied TEXT,
+    denied TEXT, archived INTEGER NOT NULL DEFAULT 0, pruned INTEGER NOT NULL DEFAULT 0,
     created_at TEXT NOT NULL, started_at TEXT, ended_at TEXT,
     last_seq INTEGER NOT NULL DEFAULT 0, last_event_at TEXT, version INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
@@ -63,8 +63,11 @@ const rowChanges = (db: Database) => {
     changed: update("state = ?, reason = ?"),
     begun: update(
       `incarnation = ?, pid = NULL, pgid = NULL, exit_code = NULL, signal = NULL, error = NULL, completion = NULL, end_cause = NULL,
-       started_at = NULL, ended_at = NULL, tombstone = 0`,
+       started_at = NULL, ended_at = NULL, tombstone = 0, archived = 0`,
     ),
+    renamed: update("name = ?"),
+    archived: update("archived = ?"),
+    pruned: update("archived = 1, pruned = 1"),
     respecified: update("spec_seq = ?, kind = ?"),
     spawned: update("pid = ?, pgid = ?"),
     started: update("started_at = ?"),
@@ -189,7 +192,22 @@ class WorkersTable implements Projection {
         row.cancelled.run(record.payload.tombstone ? 1 : 0, id);
         return;
       default:
+        this.foldCare(id, record);
         this.foldTalk(id, record);
+    }
+  }
+
+  /** Folds the name of a worker, and whether it is put away. */
+  private foldCare(id: string, record: LogRecord): void {
+    switch (record.type) {
+      case "worker_renamed":
+        this.row.renamed.run(record.payload.name, id);
+        return;
+      case "worker_archived":
+        this.row.archived.run(record.payload.undone ? 0 : 1, id);
+        return;
+      case "worker_pruned":
+        this.row.pruned.run(id);
     }
   }
 
@@ -254,7 +272,12 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
 const parsedDenied = (denied: string | null): readonly DeniedCalls[] =>
   denied === null ? [] : JSON.parse(denied);
 
-type WorkerColumns = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "usage" | "denied"> & {
+type WorkerColumns = Omit<
+  WorkerRow,
+  "spec" | "tombstone" | "archived" | "pruned" | "error" | "completion" | "usage" | "denied"
+> & {
+  readonly archived: number;
+  readonly pruned: number;
   readonly denied: string | null;
   readonly requested_seq: number;
   readonly spec_seq: number;
@@ -363,6 +386,8 @@ const bareOf = (row: WorkerColumns): RowWithoutSpec => {
   return {
     ...rest,
     tombstone: row.tombstone !== 0,
+    archived: row.archived !== 0,
+    pruned: row.pruned !== 0,
     error: row.error === null ? null : JSON.parse(row.error),
     completion: row.completion === null ? null : JSON.parse(row.completion),
     denied: parsedDenied(row.denied),
@@ -381,7 +406,12 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
     kept.specs.set(seq, spec, line.length);
     return spec;
   };
-  const whole = ({ spec_seq, ...row }: RowWithoutSpec): WorkerRow => ({ ...row, spec: specAt(spec_seq) });
+  /** The name of a worker may have changed since it was asked for. */
+  const whole = ({ spec_seq, ...row }: RowWithoutSpec): WorkerRow => {
+    const spec = specAt(spec_seq);
+    const { name } = row;
+    return { ...row, spec: name === null || spec.name === name ? spec : { ...spec, name } };
+  };
   const show = (row: WorkerColumns): WorkerRow => whole(bareOf(row));
   return {
     one: (id: string): WorkerRow | undefined => {
