@@ -228,6 +228,8 @@ describe("a worker's row", () => {
       supervisor: "crew",
       session_id: null,
       tombstone: false,
+      archived: false,
+      pruned: false,
       exit_code: null,
       signal: null,
       error: null,
