@@ -87,10 +87,7 @@ export class Runtime {
     }
   }
 
-  /**
-   * Wraps an open runtime whose calls go through `run`; for `openForTest`.
-   * @internal
-   */
+  /** Wraps an open runtime whose calls go through `run`; for `openForTest`. @internal */
   static over(api: RuntimeApi, registry: Registry, scope: Scope.Closeable, run: RunEffect): Runtime {
     return new Runtime(api, registry, scope, run);
   }

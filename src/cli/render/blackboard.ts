@@ -16,12 +16,9 @@ const tagsOf = ({ tags }: ItemView): string => tags.map((tag) => `#${tag}`).join
 const left = (at: string, now: number): string => duration(Math.max(0, Date.parse(at) - now));
 
 /** The id alone: what a script goes on with. */
-export const postedText: TextOf<PostReply> = ({ item_id }) => item_id;
+const postedText: TextOf<PostReply> = ({ item_id }) => item_id;
 
-export const itemsText: TextOf<{ readonly items: readonly ItemView[] }> = (
-  { items },
-  { paint, now, columns },
-) => {
+const itemsText: TextOf<{ readonly items: readonly ItemView[] }> = ({ items }, { paint, now, columns }) => {
   if (items.length === 0) return "";
   const head = ["ITEM", "STATE", "AGE", "HELD BY", "TAGS", "TITLE"].map((cell) => paint("dim", cell));
   const rows = items.map((item) => [
@@ -35,7 +32,7 @@ export const itemsText: TextOf<{ readonly items: readonly ItemView[] }> = (
   return table([head, ...rows], { fit: columns });
 };
 
-export const claimedText: TextOf<ClaimReply> = ({ item, token, lease_expires_at }, { paint, now }) => {
+const claimedText: TextOf<ClaimReply> = ({ item, token, lease_expires_at }, { paint, now }) => {
   const { title, body, data, artifacts } = item;
   const words = [
     ...(title === null ? [] : [oneLine(title, TITLE_MAX_CHARS)]),
@@ -49,7 +46,16 @@ export const claimedText: TextOf<ClaimReply> = ({ item, token, lease_expires_at 
   ].join("\n");
 };
 
-export const releasedText: TextOf<ReleaseReply> = ({ done, effect }, { paint }) => {
+const releasedText: TextOf<ReleaseReply> = ({ done, effect }, { paint }) => {
   const what = done ? "done: it is gone" : "released: it is free again";
   return paint("dim", effect === "noop" ? `${what} (asked before)` : what);
+};
+
+export const BLACKBOARD_TEXTS = {
+  "bb/post": postedText,
+  "bb/list": itemsText,
+  "bb/search": itemsText,
+  "bb/claim": claimedText,
+  "bb/release": releasedText,
+  "bb/watch": () => "",
 };

@@ -11,7 +11,7 @@ import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../runtime/
 import type { Valid } from "../reports.ts";
 import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
-import { claimedText, itemsText, postedText, releasedText } from "./blackboard.ts";
+import { BLACKBOARD_TEXTS } from "./blackboard.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import { prunedText, renamedText } from "./care.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
@@ -414,12 +414,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/cancel": ({ effect }: { readonly effect: string }, { paint }: TextContext) =>
     paint("dim", effect === "noop" ? "no turn was open" : "its turn is being ended"),
   "agent/search": searchText,
-  "bb/post": postedText,
-  "bb/list": itemsText,
-  "bb/search": itemsText,
-  "bb/claim": claimedText,
-  "bb/release": releasedText,
-  "bb/watch": () => "",
+  ...BLACKBOARD_TEXTS,
   "proto/validate": validText,
   "event/validate": validText,
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),
