@@ -227,7 +227,7 @@ export interface TreeNode {
   readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
   /** The id of its fiber in the daemon. Absent for an ended worker, and for a supervisor that never had a worker. */
   readonly fiber?: number;
-  /** Those of its file; for the root, those that commands have added. */
+  /** The schedules of its file; for the root, those that commands added. */
   readonly schedules?: readonly ScheduleLine[];
   readonly children: readonly TreeNode[];
 }

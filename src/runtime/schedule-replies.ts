@@ -3,10 +3,10 @@ import type { MissedPolicy, OverlapPolicy, RunCause } from "../protocol/schedule
 import type { WorkerSpec, WorkerStatus } from "../protocol/worker.ts";
 
 export interface ScheduleRunView {
-  /** The time of the schedule that it stands for; of a run that was asked for, when it was. */
+  /** The scheduled time of the run; for a run by request, the time of the request. */
   readonly due_at: string;
   readonly cause: RunCause;
-  /** Null where it could not be started. */
+  /** The worker's id; null if it could not be started. */
   readonly worker_id: string | null;
   readonly worker: string | null;
   readonly status: WorkerStatus | null;
@@ -22,33 +22,33 @@ export interface ScheduleView {
   readonly missed: MissedPolicy;
   readonly missed_max: number;
   readonly starting_deadline_ms: number | null;
-  /** The tree whose file holds it; null where a command added it. */
+  /** The tree whose file has it; null if a command added it. */
   readonly tree: string | null;
   readonly by: string;
   readonly created_at: string;
   readonly paused: boolean;
-  /** Null while it is paused, and where no time comes any more. */
+  /** The next time; null while it is paused, and if no time follows. */
   readonly next_at: string | null;
   /** The newest run. */
   readonly last: ScheduleRunView | null;
-  /** Workers of it that have not ended. */
+  /** Its workers that have not ended. */
   readonly running: readonly string[];
-  /** Runs whose time has come, and that wait for the end of the one before them. */
+  /** The number of due runs that wait for the end of the run before them. */
   readonly waiting: number;
-  /** Runs that were started, and that could not be. */
+  /** The numbers of started runs and of runs that could not be started. */
   readonly runs: number;
   readonly failures: number;
 }
 
 /** A schedule in the tree. */
 export interface ScheduleLine extends Pick<ScheduleView, "name" | "cron" | "zone" | "paused" | "next_at"> {
-  /** How many of its workers have not ended. */
+  /** The number of its workers that have not ended. */
   readonly running: number;
 }
 
 export interface ScheduleInfo extends ScheduleView {
   readonly kind: string;
-  /** Secrets masked. */
+  /** The spec, with secrets masked. */
   readonly spec: WorkerSpec;
   /** The next times. */
   readonly next: readonly string[];
@@ -56,7 +56,7 @@ export interface ScheduleInfo extends ScheduleView {
 
 export interface SchedulesReply {
   readonly schedules: readonly ScheduleView[];
-  /** There are more after these. */
+  /** The cursor of the next page; absent on the last one. */
   readonly cursor?: string;
 }
 
@@ -78,6 +78,6 @@ export interface ScheduleRunReply {
 export interface NextTimes {
   readonly cron: string;
   readonly zone: string;
-  /** In UTC. */
+  /** Times in UTC. */
   readonly times: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Schedules as their users see them: part of `RuntimeApi`. Every answer is durable before it is told. */
+/** Schedules as their users see them: part of `RuntimeApi`. Every change is durable before the call returns. */
 import type { Effect } from "effect";
 import type { Caller } from "../protocol/caller.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
@@ -12,26 +12,29 @@ import type {
   SchedulesReply,
 } from "./schedule-replies.ts";
 
-/** The caller, as in `CallerOptions`. */
+/** The caller of a request, as in `CallerOptions`. */
 export interface ScheduleAsker {
   readonly caller?: Caller | undefined;
   readonly by?: string | undefined;
 }
 
 export interface SchedulesApi {
-  /** Fails with ALREADY_EXISTS where there is one of that name, QUEUE_FULL where there are all that there may be, and as a spawn does. */
+  /**
+   * Adds a schedule. Fails with ALREADY_EXISTS if the name is taken, with QUEUE_FULL if there are too many, and as a spawn
+   * does.
+   */
   add(schedule: ScheduleSpec, options?: ScheduleAsker): Effect.Effect<ScheduleChange, HoldfastError>;
-  /** In the order of their names. */
+  /** Schedules in the order of their names. */
   list(page: RequestData<"schedule/list">): Effect.Effect<SchedulesReply, HoldfastError>;
-  /** This one and all below fail with SCHEDULE_NOT_FOUND where there is none of that name. */
+  /** Shows a schedule. Like all calls below that take a name, it fails with SCHEDULE_NOT_FOUND if there is none. */
   show(name: string): Effect.Effect<ScheduleInfo, HoldfastError>;
-  /** INVALID_STATE where a file holds it. */
+  /** Removes a schedule. Fails with INVALID_STATE if it belongs to a file. */
   remove(name: string, options?: ScheduleAsker): Effect.Effect<ScheduleChange, HoldfastError>;
-  /** `noop` where it is paused. Times that pass meanwhile have no run. */
+  /** Pauses a schedule: times that pass meanwhile have no run. `noop`: it is paused already. */
   pause(name: string, options?: ScheduleAsker): Effect.Effect<ScheduleChange, HoldfastError>;
   resume(name: string, options?: ScheduleAsker): Effect.Effect<ScheduleChange, HoldfastError>;
-  /** Starts a worker now. INVALID_STATE where another one runs and its schedule forbids that they overlap. */
+  /** Starts a worker now. Fails with INVALID_STATE if another one runs and the schedule forbids overlap. */
   run(name: string, options?: ScheduleAsker): Effect.Effect<ScheduleRunReply, HoldfastError>;
-  /** The next times of a cron line, of no schedule. */
+  /** The next times of a cron line, without a schedule. */
   next(asked: RequestData<"schedule/next">): Effect.Effect<NextTimes, HoldfastError>;
 }

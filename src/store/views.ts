@@ -225,6 +225,6 @@ export interface Views {
   /** Namespaces with items, in alphabetical order. */
   namespaces(limit: number): readonly string[];
   schedule(name: string): Schedule | undefined;
-  /** Those whose names come after this one, in the order of their names. */
+  /** Schedules whose names come after `name`, in the order of their names. */
   schedulesAfter(name: string, limit: number): readonly Schedule[];
 }

@@ -38,7 +38,7 @@ export const takingTreesDown =
       if (tree === undefined) return yield* Effect.fail(noTree(name));
       if (file !== undefined && file !== tree.state().file) return yield* Effect.fail(ofAnother(tree));
       const ofTree = yield* schedules.ofFile(name, [], by);
-      // First: none of them starts a worker of a tree that goes.
+      // Remove the schedules first, so that none starts a worker of a tree that is taken down.
       yield* ofTree.commit;
       const paths = [...tree.state().members.values()].map(({ path }) => path);
       yield* forest.ask(tree, name, "down", by, "");

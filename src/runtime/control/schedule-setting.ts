@@ -1,4 +1,4 @@
-/** Makes, changes and removes schedules: by a command, or by the file of a tree with all that it holds. */
+/** Adds, changes and removes schedules: by a command, or all those of a tree's file together. */
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { readCron } from "../../base/cron.ts";
@@ -24,7 +24,7 @@ interface CheckedSchedule {
   readonly startable: StartableSpec;
 }
 
-/** The changes that a file asks for, and the effect that makes them. */
+/** The changes that a file requests, and the effect that makes them. */
 export interface FileSchedules {
   readonly changes: readonly TreeChange[];
   readonly commit: Effect.Effect<void, HoldfastError>;
@@ -43,7 +43,7 @@ export class ScheduleSetting {
     return this.core.services.views.schedulesAfter("", SCHEDULES_MAX);
   }
 
-  /** Records a new schedule; nobody else makes one of that name meanwhile. */
+  /** Records a new schedule. The caller allows one call at a time. */
   add(asked: ScheduleSpec, by: string): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const wanted = yield* this.checked(asked);
@@ -67,7 +67,7 @@ export class ScheduleSetting {
     };
   }
 
-  /** The difference between the schedules of a tree's file and those that there are; every mistake at once. */
+  /** The difference between the schedules in a tree's file and the existing ones. Fails with every mistake at once. */
   ofFile(
     tree: string,
     asked: readonly ScheduleSpec[],
@@ -127,7 +127,7 @@ export class ScheduleSetting {
     });
   }
 
-  /** Start errors that are certain now are told now. */
+  /** Checks a schedule. Fails with start errors that are already certain. */
   private checked(asked: ScheduleSpec): Effect.Effect<CheckedSchedule, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { name, spec, zone = this.core.services.zone, starting_deadline_ms = null, ...plan } = asked;
@@ -141,7 +141,7 @@ export class ScheduleSetting {
     });
   }
 
-  /** Fields that differ; undefined for a schedule that is new. */
+  /** The fields that differ; undefined for a new schedule. */
   private fieldsOf(
     before: Schedule | undefined,
     { plan, startable }: CheckedSchedule,
@@ -158,7 +158,7 @@ export class ScheduleSetting {
     );
   }
 
-  /** The spec is kept first: a schedule that is on record can start. */
+  /** Saves the spec and drafts the record. The spec is saved first, so that every recorded schedule can start workers. */
   private set(
     before: Schedule | undefined,
     { name, plan, startable }: CheckedSchedule,

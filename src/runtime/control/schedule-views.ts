@@ -1,4 +1,4 @@
-/** Schedules as they are told. */
+/** Schedules as answers show them. */
 import { type CronLine, readCron } from "../../base/cron.ts";
 import { SCHEDULE_NEXT_DEFAULT } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -9,7 +9,7 @@ import type { ScheduleInfo, ScheduleLine, ScheduleView } from "../schedule-repli
 
 const isoOf = (at_ms: number): string => new Date(at_ms).toISOString();
 
-/** At most so many times after an instant. */
+/** The next times after an instant, at most `limit`. */
 const nextTimes = (cron: CronLine, after_ms: number, limit: number): readonly string[] => {
   const times: string[] = [];
   for (let at = cron.next(after_ms); at !== undefined && times.length < limit; at = cron.next(at))
@@ -28,7 +28,10 @@ export const nextTimesOf = (
   throw new HoldfastError("INVALID_REQUEST", `cron "${text}" ${read.problem}.`, { phase: "validation" });
 };
 
-/** The name has the time of the run; for a run that was asked for its id, because one second may have several. */
+/**
+ * The name of a run's worker. It has the time of the run, or for a run by request its id, because one second may have
+ * several.
+ */
 export const workerNameOf = (name: string, { run_id, due_at, cause }: WaitingRun): string =>
   cause === "asked"
     ? `${name}-${run_id.slice(-10).toLowerCase()}`

@@ -1,7 +1,7 @@
 /**
- * Schedules over the log: a time that has come is on record before its worker is spawned, and the worker's key is made from the schedule
- * and that time, so that a daemon that dies anywhere between starts one worker. One alarm on the monotonic clock looks at the wall clock
- * for all schedules; the row is the state, and what a boot finds goes the same way as what an alarm finds.
+ * Schedules over the log. A due time is on record before its worker is spawned, and the worker's key is made from the
+ * schedule and that time, so a daemon that dies at any point starts only one worker. One alarm on the monotonic clock
+ * checks the wall clock for all schedules. The row is the state, and a boot handles it in the same way as an alarm.
  */
 import { Effect, FiberSet, type Scope, Semaphore } from "effect";
 import { type Alarm, type Alarms, makeAlarms } from "../../actors/machine/alarms.ts";
@@ -40,11 +40,11 @@ interface TimedSchedule {
   readonly cron: CronLine;
   readonly next_ms: number | undefined;
   readonly decided_ms: number;
-  /** A run waits for the end of another one, or for the store. */
+  /** True if a run waits for the end of another one or for the store. */
   readonly waits: boolean;
 }
 
-/** The runtime or its store takes nothing now: the run is tried again, here or by the next daemon. */
+/** Errors that pass: the runtime or its store refuses now, and the run is tried again, here or by the next daemon. */
 const PASSING: readonly ErrorCode[] = ["UNAVAILABLE", "STORE_FAILED", "DISK_FULL"];
 
 export const makeSchedules = (
@@ -67,10 +67,10 @@ export class Schedules implements SchedulesApi {
   private readonly fork: (work: Effect.Effect<void>) => void;
   private readonly setting: ScheduleSetting;
   private readonly known = new Map<string, TimedSchedule>();
-  /** Schedules that are being looked at: a run may wait for the end of a worker. */
+  /** Schedules that are being checked. A check may take long, because a run may wait for the end of a worker. */
   private readonly looking = new Set<string>();
   private readonly turns = new Map<string, Semaphore.Semaphore>();
-  /** Schedules are made one at a time. */
+  /** Allows one schedule at a time to be added. */
   private readonly making = Semaphore.makeUnsafe(1);
   private alarm: Alarm | undefined;
 
@@ -82,7 +82,7 @@ export class Schedules implements SchedulesApi {
     this.setting = new ScheduleSetting(core);
   }
 
-  /** Times that came while no daemon ran are looked at now. */
+  /** Checks all schedules at a boot, including times that came while no daemon ran. */
   readonly recover: ScheduleWork<void> = attempt(() => {
     for (const schedule of this.setting.all()) this.know(schedule);
     for (const name of this.known.keys()) this.lookSoon(name);
@@ -145,7 +145,7 @@ export class Schedules implements SchedulesApi {
       times: nextTimesOf(cron, zone, from === undefined ? this.core.wallMs() : Date.parse(from), limit),
     }));
 
-  /** The schedules of a tree's file, checked; `commit` of the answer sets them. */
+  /** Checks the schedules of a tree's file. `commit` of the result sets them. */
   ofFile(tree: string, asked: readonly ScheduleSpec[], by: string): ScheduleWork<FileSchedules> {
     return Effect.map(this.setting.ofFile(tree, asked, by), ({ changes, commit }) => {
       const done = Effect.sync(() => {
@@ -159,7 +159,7 @@ export class Schedules implements SchedulesApi {
     });
   }
 
-  /** Each tree with the schedules of its file, and the root with those that commands have added. */
+  /** Adds the schedules to a tree: each tree gets those of its file, and the root those that commands added. */
   readonly inTree = (root: TreeNode): TreeNode => {
     const all = this.setting.all().map((schedule) => this.viewOf(schedule));
     const withThose = (node: TreeNode, tree: string | null): TreeNode => {
@@ -250,7 +250,7 @@ export class Schedules implements SchedulesApi {
     const known = this.known.get(name);
     if (known?.key === `${zone} ${cron}`) return known.cron;
     const read = readCron(cron, zone);
-    // It was read before it was recorded; a later version of the table of zones may not know its zone.
+    // The line was valid when it was recorded, but a later table of time zones may not know its zone.
     return read.ok ? read.value : { next: () => undefined };
   }
 
@@ -320,7 +320,7 @@ export class Schedules implements SchedulesApi {
     );
   }
 
-  /** While the store takes nothing, it looks again. */
+  /** Checks one schedule. If it fails, as when the store refuses, it is tried again. */
   private look(name: string): Effect.Effect<void> {
     const looked = Effect.andThen(
       this.alone(name, this.goOn(name)),
@@ -346,7 +346,7 @@ export class Schedules implements SchedulesApi {
 
   // --- runs
 
-  /** Decides about the times that have come, and starts the runs that may begin. */
+  /** Decides about due times, and starts the runs that may begin. */
   private goOn(name: string): ScheduleWork<void> {
     return Effect.gen({ self: this }, function* () {
       const drafts = yield* attempt(() => {
@@ -377,7 +377,7 @@ export class Schedules implements SchedulesApi {
     });
   }
 
-  /** Under the key of the run there is one worker, whoever spawned it. */
+  /** Starts a run. The key of the run allows only one worker, whoever spawns it. */
   private begin(schedule: Schedule, run: WaitingRun): ScheduleWork<void> {
     const { schedule_id, name } = schedule;
     const about = { stream: scheduleStream(name), correlation_id: schedule_id };

@@ -1,4 +1,4 @@
-/** Schedules as they stand, one row each, gone with the schedule. */
+/** The current schedules, one row each. */
 import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../../protocol/records.ts";
 import { foldSchedule, isOfSchedule, type Schedule } from "../../../protocol/schedule.ts";
