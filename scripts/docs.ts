@@ -10,6 +10,7 @@ import { prose, root } from "../test/docs/pages.ts";
 import { page as reliabilityPage } from "../test/docs/reliability.ts";
 import { page as secretsPage } from "../test/docs/secrets.ts";
 import { page as otpPage } from "../test/supervisor/otp/page.ts";
+import { builtInSkillsPage } from "./page-built-in-skills.ts";
 import { cliPage } from "./page-cli.ts";
 import { errorsPage } from "./page-errors.ts";
 import { limitsPage } from "./page-limits.ts";
@@ -24,6 +25,7 @@ import { withSentencesOnLines } from "./sentences.ts";
 const GENERATED: Readonly<Record<string, () => string>> = {
   "docs/explanation/machine.md": machinePage,
   "docs/reference/adapters.md": adaptersPage,
+  "docs/reference/built-in-skills.md": builtInSkillsPage,
   "docs/reference/commands.md": cliPage,
   "docs/reference/conformance.md": conformancePage,
   "docs/reference/errors.md": errorsPage,

@@ -22,16 +22,20 @@ const secret = name.describe("name of the secret");
 export const authSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("none") }),
   z.strictObject({ type: z.literal("bearer"), secret }),
-  z.strictObject({ type: z.literal("basic"), username: z.string().max(SKILL_NAME_MAX_UNITS), secret }),
+  z.strictObject({
+    type: z.literal("basic"),
+    username: z.string().max(SKILL_NAME_MAX_UNITS).describe("name of the user; the secret is the password"),
+    secret,
+  }),
   z.strictObject({
     type: z.literal("api_key"),
-    in: z.enum(["header", "query", "cookie"]),
-    name: name.regex(TOKEN, "the key has a name of letters, digits and hyphens"),
+    in: z.enum(["header", "query", "cookie"]).describe("place of the key"),
+    name: name.regex(TOKEN, "the key has a name of letters, digits and hyphens").describe("name of the key"),
     secret,
   }),
   z.strictObject({
     type: z.literal("header"),
-    name: headerName,
+    name: headerName.describe("name of the header"),
     secret,
     prefix: z
       .string()

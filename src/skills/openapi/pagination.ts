@@ -23,18 +23,23 @@ const common = {
 export const paginationSchema = z.discriminatedUnion("strategy", [
   z.strictObject({ strategy: z.literal("none") }),
   z.strictObject({ strategy: z.literal("auto"), ...common }),
-  z.strictObject({ strategy: z.literal("cursor"), cursor_field: field, cursor_param: parameter, ...common }),
+  z.strictObject({
+    strategy: z.literal("cursor"),
+    cursor_field: field,
+    cursor_param: parameter.describe("query parameter that takes the cursor"),
+    ...common,
+  }),
   z.strictObject({
     strategy: z.literal("page"),
-    page_param: parameter,
+    page_param: parameter.describe("query parameter that takes the number of the page"),
     start: z.int().min(0).default(1).describe("number of the first page"),
-    total_pages_field: field.optional(),
+    total_pages_field: field.optional().describe("field that holds the number of pages"),
     ...common,
   }),
   z.strictObject({
     strategy: z.literal("offset"),
-    offset_param: parameter,
-    total_field: field.optional(),
+    offset_param: parameter.describe("query parameter that takes the number of items before"),
+    total_field: field.optional().describe("field that holds the number of items"),
     ...common,
   }),
   z.strictObject({
