@@ -596,7 +596,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "Remove what is left of ended workers: run directories, and worktrees without changes",
     details:
-      "Asks first; without a terminal it needs --force. A worker whose worktree has changes stays whole, and so do workers of a tree that is up. What is pruned is archived, and cannot be started or resumed again. Its raw output is gone. Its records, usage and artifacts stay, as retention keeps them: agent info, logs, output and search still know it.",
+      "Asks first; without a terminal it needs --force. A worker whose worktree has changes stays whole, and so do workers of a tree that is up. A pruned worker is archived, and cannot be started or resumed again. Its raw output is gone. Its records, usage and artifacts stay, as retention keeps them: agent info, logs, output and search still know it.",
     args: [],
     flags: [
       {

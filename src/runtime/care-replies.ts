@@ -1,4 +1,4 @@
-/** Answers of `prune` and `rename`, as JSON: what goes over the socket and out of the library. */
+/** The answers of `prune` and `rename`: the JSON that the socket carries and the library returns. */
 import type { WorkerStatus } from "../protocol/worker.ts";
 
 export interface PrunedWorker {
@@ -11,7 +11,7 @@ export interface PrunedWorker {
   readonly worktree: string | null;
 }
 
-/** A worker that stays, because something of it would be lost, or could not be removed. */
+/** A worker that is kept, because something would be lost or could not be removed. */
 export interface KeptWorker {
   readonly id: string;
   readonly name: string | null;
@@ -24,7 +24,7 @@ export interface PruneReply {
   readonly workers: readonly PrunedWorker[];
   readonly kept: readonly KeptWorker[];
   readonly freed_bytes: number;
-  /** The id of the last worker that was looked at, if more may match: the next request goes on after it. */
+  /** The id of the last worker that was checked, if more may match: the next request goes on after it. */
   readonly cursor?: string;
 }
 

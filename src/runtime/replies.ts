@@ -82,7 +82,7 @@ export interface WorkerView {
   readonly ended_at: string | null;
   /** When its process was last checked; null if it never was. A paused one is not checked. */
   readonly heartbeat_at: string | null;
-  /** It has ended, and is only in the list of archived workers. */
+  /** True for an archived worker, which only the list of archived workers shows. */
   readonly archived?: true;
   readonly exit_code: number | null;
   readonly signal: string | null;

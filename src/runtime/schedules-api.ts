@@ -19,10 +19,7 @@ export interface ScheduleAsker {
 }
 
 export interface SchedulesApi {
-  /**
-   * Adds a schedule. Fails with ALREADY_EXISTS if the name is taken, with QUEUE_FULL if there are too many, and as a spawn
-   * does.
-   */
+  /** Adds a schedule. Fails as a spawn does, with ALREADY_EXISTS if the name is taken, and with QUEUE_FULL at the bound. */
   add(schedule: ScheduleSpec, options?: ScheduleAsker): Effect.Effect<ScheduleChange, HoldfastError>;
   /** Schedules in the order of their names. */
   list(page: RequestData<"schedule/list">): Effect.Effect<SchedulesReply, HoldfastError>;

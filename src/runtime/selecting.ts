@@ -12,7 +12,7 @@ export interface WorkerFilter {
   /** It was requested at this time or later, in milliseconds since 1970. */
   readonly created_from_ms?: number | undefined;
   readonly restart?: RestartPolicy | undefined;
-  /** Only archived workers. Without it, none of them. */
+  /** Only archived workers. Default: none of them. */
   readonly archived?: boolean | undefined;
 }
 

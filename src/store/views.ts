@@ -38,9 +38,9 @@ export interface WorkerRow {
   readonly supervisor: string;
   readonly session_id: string | null;
   readonly tombstone: boolean;
-  /** It has ended, and is in no list. */
+  /** True for an archived worker, which has ended and is in no list. */
   readonly archived: boolean;
-  /** Its run directory is removed: it can not be started again. */
+  /** True if its run directory was removed: it cannot be started again. */
   readonly pruned: boolean;
   readonly exit_code: number | null;
   readonly signal: string | null;

@@ -1,4 +1,4 @@
-/** What was pruned and renamed, as text for people. */
+/** Answers about pruned and renamed workers, as text for people. */
 import type { PruneReply, RenameReply } from "../../runtime/care-replies.ts";
 import { oneLine } from "./terminal.ts";
 import type { TextOf } from "./text.ts";

@@ -164,7 +164,7 @@ export const observe = (
     (error) => afterTries(error, BOOT_TRIES_MAX, STORE_RETRY_MS),
   );
 
-/** The spec with the name of the row: a crash may have come between a rename and its file. */
+/** The spec with the name of the row, because a crash may have come between the record of a rename and its file. */
 export const called = (spec: WorkerSpec, { name }: Pick<WorkerRow, "name">): WorkerSpec =>
   name === null || spec.name === name ? spec : { ...spec, name };
 

@@ -1,4 +1,4 @@
-/** The care for workers that are there: other names, ended ones out of the lists, and what is left of them removed. */
+/** Renames workers, archives ended ones, and removes what is left of them. */
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { workspaceIn } from "../../actors/worker/workspaces.ts";
@@ -59,7 +59,7 @@ export class Caring {
       const taken = yield* attempt(() => this.core.admission.rename(row.id, name));
       if (taken !== undefined) return yield* Effect.fail(taken);
       yield* this.core.commit([draft(row, "worker_renamed", { name, before: row.name, by })]);
-      // The record is what counts: a spec that is gone, or cannot be written, has the name of the row when it is read.
+      // The record decides: if the spec is gone or cannot be written, a reader takes the name of the row.
       yield* Effect.ignore(
         attemptAsync(async () => {
           const { files } = this.core.services;
@@ -114,7 +114,7 @@ export class Caring {
     });
   }
 
-  /** Ended workers that match, oldest first. Those of a tree that is up belong to it: it may start them again. */
+  /** Ended workers that match, oldest first. Leaves out those of a tree that is up, which may start them again. */
   private prunable({ labels, statuses, ended_before_ms }: PruneAsked): readonly WorkerRow[] {
     const { views } = this.core.services;
     const latest =
@@ -155,7 +155,7 @@ export class Caring {
         const { client_env } = yield* attemptAsync(() => services.files.load(row.id));
         yield* attemptAsync(async () => services.workspaces?.remove(workspace, client_env));
       }
-      // Somebody may have started it again meanwhile.
+      // The worker may have been started again meanwhile.
       if (roster.live.has(row.id) || this.core.admission.isSeated(row.id))
         return yield* Effect.fail(refused(row, "was started again", "It stays as it is."));
       yield* commit([draft(row, "worker_pruned", { by, freed_bytes, worktree: workspace !== undefined })]);

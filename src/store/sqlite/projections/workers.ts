@@ -197,7 +197,7 @@ class WorkersTable implements Projection {
     }
   }
 
-  /** Folds the name of a worker, and whether it is put away. */
+  /** Folds the name of a worker, and whether it is archived. */
   private foldCare(id: string, record: LogRecord): void {
     switch (record.type) {
       case "worker_renamed":
@@ -406,7 +406,7 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
     kept.specs.set(seq, spec, line.length);
     return spec;
   };
-  /** The name of a worker may have changed since it was asked for. */
+  /** The name of a worker may have changed since its request. */
   const whole = ({ spec_seq, ...row }: RowWithoutSpec): WorkerRow => {
     const spec = specAt(spec_seq);
     const { name } = row;
