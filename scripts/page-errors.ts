@@ -40,8 +40,8 @@ export const errorsPage = (): string => `# Errors
 
 Errors, their names in each contract, and what to do. Generated from \`src/protocol/errors.ts\` by \`npm run docs\`.
 
-Programs branch on \`error.code\`, people read \`error.message\`, and \`error.suggestion\` is the next step: the one of this page, or a better one that is
-known at the place. Every mistake of a call is told at once, and then nothing was done (\`phase: validation\`).
+Programs branch on \`error.code\`, people read \`error.message\`, and \`error.suggestion\` is the next step: the one of this page, or a more specific one.
+All mistakes of a call are reported at once, and then nothing was done (\`phase: validation\`).
 
 ## Exit codes
 
@@ -49,13 +49,14 @@ The exit codes of \`agent\`, by generation of the contract: G1 is the default, G
 
 ${exitTable()}
 
-\`agent wait --exit-code-from\` passes the code of the worker's own program on.
+\`agent wait --exit-code-from\` returns the exit code of the worker's own program.
 
 ## The catalogue
 
-*effects*: what may have been done already. *repeat*: what \`error.retryable\` says, which is the same for all errors of an exit code; in G2 what must be mended first is in
-\`fix_required\`. *Protocol v1* is the code on the socket and in \`-o ndjson\`, where ours is in \`error.details.code\`; *Weblisk* its code, HTTP status
-and category.
+*effects*: what may already have been done.
+*repeat*: the value of \`error.retryable\`, which is the same for all errors with one exit code; in G2, \`fix_required\` names what must be corrected first.
+*Protocol v1*: the code on the socket and in \`-o ndjson\`, where our own code is in \`error.details.code\`.
+*Weblisk*: its code, HTTP status and category.
 
 ${table(
   ["code", "exit (G2)", "effects", "repeat", "Protocol v1", "HTTP", "Weblisk", "what to do"],
@@ -65,31 +66,31 @@ ${table(
 ## Why an agent failed
 
 A command that waits for a worker (\`spawn --wait\` and \`--watch\`, \`wait\`, \`resume\`, \`fork\`) ends with the worker's own code, and so does \`ask\`:
-no key is \`TOKEN_MISSING\` (8), HTTP 401 \`TOKEN_INVALID\` (8), HTTP 429 \`RATE_LIMITED\` (11, with \`retry_after\` where the reset was told), its time \`TIMEOUT\` (10),
-a program that exits with a code \`AGENT_FAILED\` (2), a kill \`WORKER_CANCELLED\` (1).
-A worker that was restarted until its window was spent ends with \`SUPERVISOR_GAVE_UP\` (12): \`error.detail\` says what the last try came to, \`attempts\` and \`backoff\` how it was tried.
-A limit of a provider that is reached too often in a row stays \`RATE_LIMITED\`.
-If some of several workers failed, \`PARTIAL_FAILURE\` (2) is told; of all of them the code that they share, else \`WORKER_FAILED\` (1).
-A code that speaks of the command itself (exit codes 3, 13 and 130) is told as \`AGENT_FAILED\`, since the command was right.
+a missing key is \`TOKEN_MISSING\` (8), HTTP 401 \`TOKEN_INVALID\` (8), HTTP 429 \`RATE_LIMITED\` (11, with \`retry_after\` if the reset is known), a time limit \`TIMEOUT\` (10),
+a program that exits with a code other than 0 \`AGENT_FAILED\` (2), a kill \`WORKER_CANCELLED\` (1).
+A worker that was restarted until its window was used up ends with \`SUPERVISOR_GAVE_UP\` (12): \`error.detail\` has the result of the last attempt, \`attempts\` the number of attempts, and \`backoff\` the waits between them.
+A provider limit that is reached too often in a row stays \`RATE_LIMITED\`.
+If some of several workers failed, the error is \`PARTIAL_FAILURE\` (2); if all failed, it is their common code, else \`WORKER_FAILED\` (1).
+A worker's code that would describe the command itself (exit codes 3, 13 and 130) becomes \`AGENT_FAILED\`, because the command was right.
 
-On failure \`data\` is null and \`error\` has no further members, so with \`-o json\` the rest is in \`meta\`: \`partial\` is what there is all the same (the results by id),
-\`problems\` all mistakes of a call, \`attempts\` and \`backoff\` the tries, \`details\` the error's facts. \`error.detail\` is text for people.
+On failure \`data\` is null and \`error\` has no further members, so with \`-o json\` the rest is in \`meta\`: \`partial\` has the results that exist (by id),
+\`problems\` all mistakes of a call, \`attempts\` and \`backoff\` the attempts, \`details\` the error's facts. \`error.detail\` is text for people.
 With \`-o ndjson\` the results are in \`data\` and the rest in \`error.details\`.
 
 ## Failures that no restart can mend
 
-A restart gets no key and mends no request. A worker that fails with one of these ends at once, whatever its restart policy says, and its \`worker_ended\` record has the cause \`unfixable\`:
+A restart provides no key and corrects no request. A worker that fails with one of these errors ends at once, whatever its restart policy, and its \`worker_ended\` record has the cause \`unfixable\`:
 ${Object.entries(ERROR_CATALOGUE)
   .filter(([, { restart }]) => restart === "never")
   .map(([code]) => `\`${code}\``)
   .join(", ")}.
-That is what \`RestartPreventExitStatus\` is to systemd's \`Restart=always\`. A user who knows better says \`--on-unfixable restart\` (\`on_unfixable\` in a file), and the policy decides, counted in its window.
-In a tree such a worker is over, as a temporary one is: its siblings go on, unless it is significant. \`agent restart\` starts it again.
+This corresponds to systemd's \`RestartPreventExitStatus\`. With \`--on-unfixable restart\` (\`on_unfixable\` in a file) the policy decides instead, and the window counts the restart.
+In a tree such a worker has ended like a temporary one: its siblings continue, unless it is significant. \`agent restart\` starts it again.
 
-## Tries that we make ourselves
+## Retries by Holdfast
 
-If we try again before we tell an error, \`meta\` (and \`error.details\` in Protocol v1) says how often (\`attempts\`) and at which distance
-(\`backoff\`); after a success \`meta.retries\` counts them. These are: a command that waits for the next daemon (\`watch\`, \`logs -f\`, \`wait\`, \`ask\`),
-the start of a daemon, the look at what a worker left behind when a daemon starts, and the incarnations of a worker that a \`wait\` gives up on or sees fail.
-\`retry_after\` is told where the wait is known.
+If Holdfast retries before it reports an error, \`meta\` (and \`error.details\` in Protocol v1) has the number of attempts (\`attempts\`) and the waits between them
+(\`backoff\`); after a success \`meta.retries\` counts them. It retries in a command that waits for the next daemon (\`watch\`, \`logs -f\`, \`wait\`, \`ask\`),
+at the start of a daemon, and when a starting daemon checks what a worker left behind. The incarnations of a worker count too if a \`wait\` gives up on it or sees it fail.
+\`retry_after\` is present if the wait is known.
 `;

@@ -71,8 +71,8 @@ export const limitsPage = (): string => `# Limits
 
 Every bound of Holdfast, with its unit.
 Generated from \`src/base/limits.ts\` by \`npm run docs\`.
-Flags of [\`agent spawn\`](commands.md#agent-spawn) and keys of [the tree file](tree-file.md) set the limits of a worker; a name with \`DEFAULT\` is the value without such a flag.
-An error about a limit names the limit and the value that was over it.
+Flags of [\`agent spawn\`](commands.md#agent-spawn) and keys of [the tree file](tree-file.md) set the limits of a worker; a name with \`DEFAULT\` is the value without such a flag or key.
+An error about a limit names the limit and the value that exceeded it.
 
 ${table(
   ["limit", "value", "meaning"],

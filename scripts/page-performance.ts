@@ -10,37 +10,36 @@ interface Question {
 
 const QUESTIONS: readonly Question[] = [
   {
-    title: "How does it stand beside other supervisors?",
-    words: `Each supervises the same small C program as it is meant to be used: Holdfast by \`bin/agent\` and its daemon, the others by their own commands.
-The program tells by itself, with the time of the kernel's clock, when it runs.
+    title: "How does it compare with other supervisors?",
+    words: `Each supervisor runs the same small C program in its usual way: Holdfast by \`bin/agent\` and its daemon, the others by their own commands.
+The program itself reports, with the time of the kernel's clock, that it runs.
 The bare Node loop writes each exit to disk, spawns the child again, and does nothing else; pm2, supervisord and runit keep no durable record of exits.
-Once a second supervisord looks for children to start again, and runit starts a child at most once a second.
-The supervisor's helpers count to it: launchers and the fork server of Holdfast, and \`runsv\` of runit.`,
+supervisord looks for children to restart once a second, and runit starts a child at most once a second.
+The figures include a supervisor's helpers: launchers and the fork server of Holdfast, and \`runsv\` of runit.`,
     benches: ["peers"],
   },
   {
-    title: "How long does one start stop everything else?",
-    words: `A fork stops the event loop for as long as the process is large; the [fork server](../decisions/0036-a-fork-server.md) is small.`,
+    title: "How long does a start block everything else?",
+    words: `A fork blocks the event loop longer the larger the process is; the [fork server](../decisions/0036-a-fork-server.md) is small.`,
     benches: ["starts"],
   },
   {
     title: "What does a restart cost?",
-    words: `\`restart\` has the launcher itself in a bare loop as its floor, so it tells what supervision adds, and not what a launcher costs.
+    words: `The floor of \`restart\` is the launcher in a bare loop, so the figure is what supervision adds, without the cost of a launcher.
 \`supervisor\` drives the real fibers over a log in memory and agents that are objects; every worker crashes at once, round after round.
-Its floor is a real start; bare Effect fibers, and OTP where \`erl\` is installed, stand beside it.`,
+Its floor is a real start; bare Effect fibers, and OTP if \`erl\` is installed, are measured for comparison.`,
     benches: ["restart", "supervisor"],
   },
   {
     title: "What does a line of output cost?",
-    words: `\`decode\` takes processor time, the better of 7 rounds in turns: each line is decoded, redacted without known secrets and bounded, and each event goes through every rule of \`agent event validate --strict\`.
-\`masking\` takes the median of 15 rounds of 10,000 lines, with six known secrets, one of them a private key; its floor is the same ingest that masks nothing.
-A flood rests beside other agents that have output (FLOOD_REST_TIMES in [the limits](limits.md)); alone it does not.`,
+    words: `\`decode\` measures processor time, the best of 7 alternating rounds: each line is decoded, redacted without known secrets and bounded, and each event is checked against every rule of \`agent event validate --strict\`.
+\`masking\` measures the median of 15 rounds of 10,000 lines, with six known secrets, one of them a private key; its floor is the same ingest without masking.
+A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the limits](limits.md)), but not when it is alone.`,
     benches: ["ingest", "latency", "stalled", "watchers", "decode", "masking"],
   },
   {
     title: "What does a request cost?",
-    words:
-      "The floor is a server of a few lines that sends each line back, or `node -e 0` for a whole command.",
+    words: "The floor is a small server that sends each line back, or `node -e 0` for a whole command.",
     benches: ["requests", "startup"],
   },
   {
@@ -50,13 +49,13 @@ A flood rests beside other agents that have output (FLOOD_REST_TIMES in [the lim
   },
   {
     title: "How long do a boot and a stop take?",
-    words: "A boot finds agents that run, agents that died meanwhile, and a log of any length.",
+    words: "A boot finds running agents, agents that died meanwhile, and a log of any length.",
     benches: ["boot-adopt", "boot", "stop"],
   },
   {
-    title: "How long does upkeep of the log hold up agents?",
+    title: "How long does upkeep of the log delay agents?",
     words:
-      "Each figure is the processor time of one turn of the event loop, with a writer beside it; the writer's own checkpoints are the longest turns.",
+      "Each figure is the processor time of one turn of the event loop, while a writer runs; the writer's own checkpoints are the longest turns.",
     benches: ["turns"],
   },
 ];
@@ -76,14 +75,14 @@ const section = ({ title, words, benches }: Question): string => {
 
 export const performancePage = (): string => `# Performance
 
-Every measure stands beside a floor, or beside other supervisors, of the same run on the same machine, in turns.
+Every measure is compared with a floor, or with other supervisors, in alternating rounds of one run on one machine.
 Generated from \`bench/results.json\` by \`npm run docs\`.
 
     npm run bench                       # all of it; runs in a bare clone
     npm run bench -- peers requests     # some of it
-    npm run bench -- --record peers     # and keeps the figures for this page
+    npm run bench -- --record peers     # and records the figures for this page
 
-pm2, supervisord and runit are measured where they are installed: \`npm ci --prefix bench/peers\`, \`apt-get install supervisor runit\`.
+pm2, supervisord and runit are measured if they are installed: \`npm ci --prefix bench/peers\`, \`apt-get install supervisor runit\`.
 
 ${QUESTIONS.map(section).join("\n\n")}
 `;

@@ -19,23 +19,23 @@ interface RecordRow {
 /** For types whose source leaves their meaning to the name. */
 const PLAIN: Readonly<Record<string, string>> = {
   worker_spawned: "Its process runs: the launcher, and the agent below it.",
-  worker_cancel_requested: "Somebody stops it: by a kill (a tombstone), or for what `purpose` says.",
+  worker_cancel_requested: "A stop was requested: a kill (a tombstone), or for the reason in `purpose`.",
   worker_signal_sent: "A signal was sent to these processes.",
   worker_failed: "Its incarnation failed.",
   worker_cancelled: "Its incarnation was stopped.",
   worker_adopted: "A daemon took over a run that an earlier one had started.",
   supervisor_state_changed: "A supervisor of a file went from one phase to another.",
-  worker_answered: "Somebody answered its question.",
-  worker_limit_reached: "One of its clocks or budgets is over its bound.",
+  worker_answered: "Its question was answered.",
+  worker_limit_reached: "One of its clocks or budgets exceeded its bound.",
   approval_answered: "A rule, a person, another worker or the deadline answered.",
   schedule_paused: "Its times have no runs.",
   schedule_started: "The run has its worker.",
-  session_started: "Its agent told the provider's session.",
+  session_started: "Its agent reported the provider's session.",
   turn_started: "A turn began.",
-  turn_completed: "A turn ended, with what it used.",
+  turn_completed: "A turn ended; the record has its usage.",
   "agent.event": "The agent said or did something: an event of `agent-event.txt`.",
   daemon_started: "A daemon opened the log.",
-  daemon_stopped: "A daemon closed it in order; without this record it was killed.",
+  daemon_stopped: "A daemon closed the log in order; without this record it was killed.",
 };
 
 /** Members of the payload itself: those at the least depth of its text. */
@@ -120,13 +120,13 @@ Every record has these members beside its payload:
 
 | member | meaning |
 |---|---|
-| \`seq\` | its place in the log; a cursor is the \`seq\` of the last record that was read |
-| \`id\` | its own id; a record whose id the log has already is not written again |
+| \`seq\` | its place in the log; a cursor is the \`seq\` of the last record that a reader has |
+| \`id\` | its own id; a record with an id that the log already has is not written again |
 | \`stream\`, \`version\` | \`worker:<id>\`, \`tree:<name>\`, \`mailbox:<address>\`, \`bb:<namespace>\`, \`schedule:<name>\` or \`daemon\`, and its number in that stream, without a gap |
 | \`type\`, \`payload\` | as in the tables below |
 | \`recorded_at\` | RFC 3339, UTC, milliseconds |
 | \`worker_id\`, \`incarnation\` | in records of a worker |
-| \`correlation_id\`, \`causation_id\` | the request that it goes back to, and what caused it |
+| \`correlation_id\`, \`causation_id\` | the request from which it results, and its direct cause |
 
 A name with \`?\` may be absent.
 A member that a later version adds is absent in older records, and older records are read for ever.

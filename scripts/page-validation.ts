@@ -22,19 +22,19 @@ export const validationPage = (): string => `# Validation
     agent list -o ndjson | agent proto validate --stream
     agent event validate --input events.ndjson
 
-Both say which rules are broken, where (a JSON pointer, and the line of the input) and what to do; no daemon is needed. An envelope that is not valid
+Both report which rules are broken, where (a JSON pointer, and the line of the input) and what to do; no daemon is needed. An invalid envelope
 ends with exit code 3 and ENVELOPE_INVALID (EENVELOPE in Protocol v1); the findings are in \`meta.details\`, in ndjson in
-\`error.details.findings\`: \`{rule, place: {pointer, line}, message, remedy}\`. The first hundred are told, the rest is counted (\`omitted\`).
+\`error.details.findings\`: \`{rule, place: {pointer, line}, message, remedy}\`. The first hundred are listed, the rest are counted (\`omitted\`).
 
-- \`--level spec\`, the default, holds every rule of protocol-v1.txt; \`--level wire\` accepts what the originals accept: dotted commands,
-  \`error: {}\`, members and sources of their own. Why so: [0024](../decisions/0024-two-levels-of-validity.md).
+- \`--level spec\`, the default, checks every rule of protocol-v1.txt; \`--level wire\` accepts what the originals accept: dotted commands,
+  \`error: {}\`, members and sources of their own. The reasons: [0024](../decisions/0024-two-levels-of-validity.md).
 - \`--strict\` also refuses unknown members of the envelope, \`meta\` and \`error\`, and anything after the envelope.
-- \`--stream\` reads one envelope a line, in bounded memory: progress, then exactly one terminal line. Without it the first JSON value is read.
+- \`--stream\` reads one envelope per line, in bounded memory: progress, then exactly one terminal line. Without it the first JSON value is read.
 
-In tests (\`HOLDFAST_VALIDATE=1\`) every Protocol v1 envelope that we print or send goes through the rules of \`spec\`: one that breaks a rule is thrown by
-the client, and ends the daemon with exit code 70.
-The client also holds the \`data\` of each success, in both JSON modes, against the JSON Schema that \`agent manifest\` publishes for its command.
-A summary that stands in for an artifact is no such data.
+In tests (\`HOLDFAST_VALIDATE=1\`) every Protocol v1 envelope that Holdfast prints or sends is checked against the rules of \`spec\`: the client throws an error for one that breaks a rule,
+and the daemon ends with exit code 70.
+The client also checks the \`data\` of each success, in both JSON modes, against the JSON Schema that \`agent manifest\` publishes for its command.
+It does not check a summary that replaces an artifact.
 
 Generated from the tables of \`src/protocol/validate\` by \`npm run docs\`.
 
@@ -42,22 +42,22 @@ Generated from the tables of \`src/protocol/validate\` by \`npm run docs\`.
 
 ${table(ENVELOPE_RULE_TABLE)}
 
-Input that \`spec\` takes although it may look wrong, and why ([0024](../decisions/0024-two-levels-of-validity.md) says more):
+Input that \`spec\` accepts although it may look wrong, and why ([0024](../decisions/0024-two-levels-of-validity.md) says more):
 
-- A \`meta.job_id\` that is no whole ULID: the document's own example, \`01H...\`, is none.
-- A \`meta.seq\` on the ok or error line: the document allows it to a stream, and the terminal line is a part of one.
-- Lines of one stream with different commands: no sentence of the document asks for one command.
-- A gap in \`meta.seq\`: the document asks for numbers that rise.
-- Our \`meta.request_id\` under \`--strict\`: the document lets optional fields be added, and with a refusal nothing that we print could be checked strictly.
+- A \`meta.job_id\` that is not a complete ULID: neither is the document's own example, \`01H...\`.
+- A \`meta.seq\` on the ok or error line: the document allows it in a stream, and the terminal line is a part of the stream.
+- Lines of one stream with different commands: no sentence of the document requires a single command.
+- A gap in \`meta.seq\`: the document requires only that the numbers rise.
+- Our \`meta.request_id\` under \`--strict\`: the document allows additional optional fields, and otherwise none of our own output would pass a strict check.
 
-And what it refuses: \`error: {}\` on ok and progress, although the status rules say SHOULD.
+It refuses \`error: {}\` on ok and progress, although the status rules say SHOULD.
 The description of \`error\` says that it is present with null values, and a reader relies on that.
 
 ## Streams (\`--stream\`)
 
 ${table(Object.values(STREAM_RULES))}
 
-\`job.*\` are of the lines {ts, message, percent, meta} that the originals write for a job; the level \`wire\` knows them, in a
+\`job.*\` are rules for the lines {ts, message, percent, meta} that the originals write for a job. The level \`wire\` accepts these lines in a
 file that has nothing else before them.
 
 ## AgentEvents (\`agent event validate\`)

@@ -92,12 +92,12 @@ const evidence = (adapter: AgentAdapter, { suite }: Known, ways: readonly Record
   return `Evidence: ${parts.filter((part) => part !== undefined).join("; ")}.`;
 };
 
-const PRINTS = ["the CLI prints", "it is told as", "runs with it"];
+const PRINTS = ["the CLI prints", "it is recorded as", "runs with it"];
 
 const linesPart = (adapter: AgentAdapter, { documented, spoken }: Documented, of: Recorded): string =>
   of.way === undefined
     ? table(PRINTS, rowsOf(adapter, of, documented))
-    : `Spoken with, by ${code(`${adapter.kind} ${of.way}`)}:\n\n${table(PRINTS, rowsOf(adapter, of, spoken ?? []))}`;
+    : `As a dialogue, by ${code(`${adapter.kind} ${of.way}`)}:\n\n${table(PRINTS, rowsOf(adapter, of, spoken ?? []))}`;
 
 const kindPart = ([adapter, facts]: readonly [AgentAdapter, Known]): string => {
   const ways = waysOf(adapter);
@@ -106,7 +106,7 @@ const kindPart = ([adapter, facts]: readonly [AgentAdapter, Known]): string => {
       ? `Each line of stdout and stderr is one TextOutput on the channel of its stream ([0002](../decisions/0002-command-output-is-lines.md)).`
       : `${ways.map((of) => linesPart(adapter, facts, of)).join("\n\n")}
 
-A line that is no JSON object, and any other type, is one Unknown without its text.`;
+A line that is not a JSON object, or has another type, becomes one Unknown without its text.`;
   return `## ${code(adapter.kind)}
 
 ${adapter.summary}
