@@ -801,6 +801,10 @@ export const READ_BYTES_MAX = 512 * 1024;
 export const READ_BYTES_DEFAULT = 16 * 1024;
 /** UTF-16 units of a pattern of text/grep. */
 export const GREP_PATTERN_MAX_UNITS = 1_000;
+/** Steps of the program of a pattern that comes from anybody: with it, 64 KB of text take a few seconds at worst. */
+export const PATTERN_PROGRAM_MAX = 1_000;
+/** UTF-16 units at the beginning of a line that text/grep searches. */
+export const GREP_SEARCHED_MAX_UNITS = 65_536;
 /** Matching lines in one answer of text/grep, and without `max_matches`. */
 export const GREP_MATCHES_MAX = 2_000;
 export const GREP_MATCHES_DEFAULT = 100;

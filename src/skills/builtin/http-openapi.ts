@@ -170,9 +170,10 @@ const askOf = (
   const { body, content_type } = encodeBody(document, operation, asks, checker, files);
   const query = placed.query.map(([name, value]) => `${name}=${value}`).join("&");
   const place = `${baseOf(document, operation, asks)}${placed.path}`;
-  const url = new URL(query === "" ? place : `${place}?${query}`);
-  // A value such as `..` would lead to another path.
-  if (`${url.origin}${url.pathname}` !== place)
+  // Some documents have a query in the template of a path.
+  const url = new URL(query === "" ? place : `${place}${place.includes("?") ? "&" : "?"}${query}`);
+  // Such a name would lead to another path.
+  if (placed.path.split(/[/\\?#]/).some((name) => /^(?:\.|%2e){1,2}$/i.test(name)))
     throw new HoldfastError("INVALID_REQUEST", `${encoded(placed.path)} is no path of a URL.`, {
       suggestion: "Give path parameters other than `.` and `..`.",
     });

@@ -1,6 +1,6 @@
 /**
- * text/grep: finds the lines of files that match a pattern. The engine is RE2, whose time grows with the length of the text
- * alone, so that no pattern can hang; look-around and back-references are what it does not have. Everything else has a bound.
+ * text/grep: finds the lines of files that match a pattern. The engine is RE2, whose time grows in proportion to the text, so
+ * that no pattern can hang; it has no look-around and no back-references. Everything else has a bound.
  */
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import {
   GREP_MATCHES_DEFAULT,
   GREP_MATCHES_MAX,
   GREP_PATTERN_MAX_UNITS,
+  GREP_SEARCHED_MAX_UNITS,
   GREP_TOP_FILES_MAX,
   GREP_TOTAL_MAX_BYTES,
   SKILL_DEPTH_MAX,
@@ -20,6 +21,7 @@ import {
 } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { type ConfinedDirectory, type ConfinedFile, WorkspaceFiles } from "../paths.ts";
+import { compilePattern } from "../patterns.ts";
 import type { BuiltinSkill, SkillContext } from "../skill.ts";
 import { breathe } from "./file-facts.ts";
 
@@ -57,7 +59,8 @@ const output = z.object({
   match_count: z.int(),
   files_touched: z.int(),
   files_searched: z.int(),
-  skipped: z.object({ binary: z.int(), too_large: z.int(), unreadable: z.int() }),
+  /** Files that were not searched, and lines that were searched in their beginning alone. */
+  skipped: z.object({ binary: z.int(), too_large: z.int(), unreadable: z.int(), long_lines: z.int() }),
   matches: z.array(lineMatch),
   /** Files with the most matches. */
   top_files: z.array(z.object({ file: z.string(), matches: z.int() })),
@@ -70,7 +73,7 @@ type GrepOutput = z.output<typeof output>;
 
 const compile = (text: string, flags: number): RE2JS => {
   try {
-    return RE2JS.compile(text, flags);
+    return compilePattern(text, flags);
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new HoldfastError("INVALID_REQUEST", `The pattern is no regular expression of RE2: ${detail}.`, {
@@ -92,7 +95,8 @@ const BINARY_HEAD_BYTES = 8_192;
 class Search {
   private readonly matches: z.output<typeof lineMatch>[] = [];
   private readonly touched = new Map<string, number>();
-  private readonly skipped = { binary: 0, too_large: 0, unreadable: 0 };
+  private readonly skipped = { binary: 0, too_large: 0, unreadable: 0, long_lines: 0 };
+  private breathed = 0;
   private searched = 0;
   private bytes = 0;
   private end: GrepOutput["truncated_by"];
@@ -181,8 +185,13 @@ class Search {
     let line_no = 0;
     for (const text of bytes.toString("utf8").split("\n")) {
       line_no += 1;
-      if (line_no % LINES_PER_TURN === 0) await breathe(this.signal);
-      const line = text.endsWith("\r") ? text.slice(0, -1) : text;
+      if (performance.now() - this.breathed > TURN_MS) {
+        await breathe(this.signal);
+        this.breathed = performance.now();
+      }
+      const whole = text.endsWith("\r") ? text.slice(0, -1) : text;
+      const line = whole.length > GREP_SEARCHED_MAX_UNITS ? whole.slice(0, GREP_SEARCHED_MAX_UNITS) : whole;
+      if (line !== whole) this.skipped.long_lines += 1;
       const matcher = this.pattern.matcher(line);
       if (!matcher.find()) continue;
       if (this.matches.length === this.asks.max_matches) {
@@ -196,8 +205,8 @@ class Search {
   }
 }
 
-/** Lines that are searched before others may run. */
-const LINES_PER_TURN = 10_000;
+/** After so many milliseconds of searching, others may run. */
+const TURN_MS = 50;
 
 /** The line, or its part from a little before the match on. */
 const around = (line: string, start: number): string => {

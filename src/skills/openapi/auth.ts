@@ -8,10 +8,12 @@ import { MASK } from "../../base/secrets/shapes.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 
 /** The name of a header (RFC 9110, token). */
-const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+export const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 /** Headers that belong to the connection. */
 const NOT_OURS =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*)$/i;
+
+export const isHeaderName = (name: string): boolean => TOKEN.test(name) && !NOT_OURS.test(name);
 
 const name = z.string().min(1).max(SKILL_NAME_MAX_UNITS);
 const headerName = name

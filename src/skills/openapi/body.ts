@@ -17,6 +17,8 @@ export interface BodyChoice {
 
 type EncodedBody = Pick<HttpAsk, "body"> & { readonly content_type?: string };
 
+/** A type that can stand in a header. */
+const MEDIA = /^[\x20-\x7e]+$/;
 const isJson = (media: string): boolean => /^application\/(?:[\w.+-]+\+)?json\b/i.test(media);
 const FORM = "application/x-www-form-urlencoded";
 const PARTS = "multipart/form-data";
@@ -53,7 +55,7 @@ export const encodeBody = (
 };
 
 const mediaOf = (content: JsonObject, wanted: string | undefined): string => {
-  const all = Object.keys(content);
+  const all = Object.keys(content).filter((media) => MEDIA.test(media));
   if (wanted !== undefined) {
     if (all.includes(wanted)) return wanted;
     throw new HoldfastError("INVALID_REQUEST", `The operation takes no body of the type ${wanted}.`, {

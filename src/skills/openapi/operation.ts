@@ -3,6 +3,7 @@ import { asList, asObject, asString, type JsonObject } from "../../base/json.ts"
 import { OPERATIONS_TOLD_MAX } from "../../base/limits.ts";
 import { didYouMean } from "../../base/suggest.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { isHeaderName, TOKEN } from "./auth.ts";
 import { type ApiDocument, below, type DocumentNode, invalidDocument, nodeAt, valueAt } from "./document.ts";
 
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"] as const;
@@ -134,6 +135,8 @@ const parameterAt = (document: ApiDocument, { value, pointer }: DocumentNode): A
   if (name === undefined || name === "") throw invalidDocument("a parameter has no name", pointer);
   if (place === undefined)
     throw invalidDocument(`the parameter ${name} is in none of ${PLACES.join(", ")}`, pointer);
+  if ((place === "header" && !isHeaderName(name)) || (place === "cookie" && !TOKEN.test(name)))
+    throw invalidDocument(`${JSON.stringify(name)} is no name for a ${place}`, pointer);
   const style = asString(value.style) ?? (place === "query" || place === "cookie" ? "form" : "simple");
   return {
     name,

@@ -1,12 +1,13 @@
 /**
  * Holds values to the schemas of a document, by Ajv. The schemas come from anybody, so their patterns run on RE2, whose time
- * is linear, and a pattern that RE2 does not have is left to the server. The values themselves are never told.
+ * is linear, and a pattern that RE2 does not have, or only as a large program, is left to the server. The values themselves are never told.
  */
 import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
 import { asList, asObject } from "../../base/json.ts";
 import { SCHEMA_PROBLEMS_MAX } from "../../base/limits.ts";
+import { compilePattern } from "../patterns.ts";
 import { type ApiDocument, invalidDocument } from "./document.ts";
 
 export interface SchemaChecker {
@@ -18,7 +19,7 @@ export interface SchemaChecker {
 const pattern = Object.assign(
   (text: string): { test(value: string): boolean } => {
     try {
-      const form = RE2JS.compile(RE2JS.translateRegExp(text));
+      const form = compilePattern(RE2JS.translateRegExp(text));
       return { test: (value) => form.matcher(value).find() };
     } catch {
       return { test: () => true };

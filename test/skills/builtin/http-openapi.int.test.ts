@@ -536,6 +536,11 @@ describe("a document", () => {
       "bundle both into one",
     ],
     [
+      "with a header that belongs to the connection",
+      operation({ parameters: [{ name: "Transfer-Encoding", in: "header", schema: {} }] }),
+      "is no name for a header",
+    ],
+    [
       "with references in a circle",
       {
         ...operation({ parameters: [{ $ref: "#/components/a" }] }),

@@ -32,7 +32,7 @@ describe("text/grep", () => {
       match_count: 3,
       files_touched: 2,
       files_searched: 2,
-      skipped: { binary: 1, too_large: 0, unreadable: 0 },
+      skipped: { binary: 1, too_large: 0, unreadable: 0, long_lines: 0 },
       matches: [
         { file: "a.md", line_no: 2, column: 3, line: "  TODO: first" },
         { file: "src/b.ts", line_no: 1, column: 4, line: "// TODO" },
@@ -79,7 +79,7 @@ describe("text/grep", () => {
   });
 
   it("refuses what its engine has not, and what would be too large", async () => {
-    for (const pattern of ["(?=a)", "(a)\\1", "(", "((a{100}){100}){100}"])
+    for (const pattern of ["(?=a)", "(a)\\1", "(", "((a{100}){100}){100}", "(?:(a)|(b)){500}[cd]"])
       await expect(grep({ pattern }, scene())).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   });
 
@@ -91,6 +91,19 @@ describe("text/grep", () => {
     expect(found).toMatchObject({ match_count: 1, skipped: { too_large: 1 } });
     expect(found.matches[0]).toMatchObject({ column: 5_001, line: expect.stringContaining("NEEDLE") });
     expect(found.matches[0]?.line.length).toBe(200);
+  });
+
+  it("searches the beginning of a very long line, and says so", async () => {
+    const context = freshContext();
+    writeFileSync(join(context.workspace, "file"), `x${"a".repeat(100_000)}y\n`);
+    expect(await grep({ pattern: "^x" }, context)).toMatchObject({
+      match_count: 1,
+      skipped: { long_lines: 1 },
+    });
+    expect(await grep({ pattern: "y$" }, context)).toMatchObject({
+      match_count: 0,
+      skipped: { long_lines: 1 },
+    });
   });
 
   it("searches nothing outside", async () => {
