@@ -101,7 +101,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       watchdog.ticked();
       pulse.join();
     });
-    // An agent that is ended by a stop of the daemon must not undo that by starting the next one.
+    // An agent that was ended with the last daemon must not undo that by starting the next one.
     yield* runtime.permitStart(runtime.identifyIn(startedBy));
     // A boot takes some time without ticks.
     watchdog.ticked();
@@ -139,7 +139,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     watchdog.beat();
     yield* keepPlace(options, pulse, place, server, stopped);
     yield* stopOnSignal(options, services);
-    // A daemon that is killed would leave the next one nothing.
+    // Written now, because a killed daemon would leave no cache to the next one.
     flushCompileCache();
     log("info", "listening", { pid: process.pid, version, socket: path, state_dir: stateDir });
 
@@ -275,7 +275,7 @@ const keepPlace = (
       { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];
-    // The log is the other daemon's now: nothing more is written to it.
+    // The log belongs to the other daemon now, so nothing more is written to it.
     yield* keepInPlace(pulse, stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));
   });
 
