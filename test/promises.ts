@@ -223,7 +223,13 @@ export const PROMISES: readonly Kept[] = [
     id: "R13",
     sentence: "A request repeated under its key is done once.",
     tier: "D",
-    proofs: by("runtime/runtime.int.test.ts", "the same idempotency key a hundred times makes one worker"),
+    proofs: [
+      ...by("runtime/runtime.int.test.ts", "the same idempotency key a hundred times makes one worker"),
+      ...by(
+        "chaos/schedules.chaos.test.ts",
+        "${ROUNDS} kills of the daemon around the times of a schedule: each time has exactly one worker",
+      ),
+    ],
   },
   {
     id: "R14",

@@ -58,7 +58,27 @@ export class ScheduleSetting {
     });
   }
 
-  removed({ name, schedule_id }: Schedule, by: string): RecordDraft {
+  /** Their launch specs, which may hold secrets, go with them. */
+  remove(
+    schedules: readonly Schedule[],
+    by: string,
+    set: readonly RecordDraft[] = [],
+  ): Effect.Effect<void, HoldfastError> {
+    const { commit, services } = this.core;
+    const removed = schedules.map((schedule) => this.removed(schedule, by));
+    return Effect.andThen(
+      commit([...removed, ...set]),
+      Effect.forEach(
+        schedules,
+        ({ schedule_id }) => Effect.ignore(attemptAsync(() => services.files.remove(schedule_id))),
+        {
+          discard: true,
+        },
+      ),
+    );
+  }
+
+  private removed({ name, schedule_id }: Schedule, by: string): RecordDraft {
     return {
       type: "schedule_removed",
       stream: scheduleStream(name),
@@ -91,8 +111,7 @@ export class ScheduleSetting {
       const commit = Effect.gen({ self: this }, function* () {
         const set: RecordDraft[] = [];
         for (const one of changed) set.push(yield* this.set(before.get(one.name), one, tree, by));
-        const drafts = [...gone.map((one) => this.removed(one, by)), ...set];
-        if (drafts.length > 0) yield* this.core.commit(drafts);
+        if (gone.length + set.length > 0) yield* this.remove(gone, by, set);
       });
       return { changes, commit };
     });

@@ -69,7 +69,7 @@ export class Schedules implements SchedulesApi {
   private readonly known = new Map<string, TimedSchedule>();
   /** Schedules that are being checked. A check may take long, because a run may wait for the end of a worker. */
   private readonly looking = new Set<string>();
-  private readonly turns = new Map<string, Semaphore.Semaphore>();
+  private readonly turns = new Map<string, { readonly lock: Semaphore.Semaphore; waiting: number }>();
   /** Allows one schedule at a time to be added. */
   private readonly making = Semaphore.makeUnsafe(1);
   private alarm: Alarm | undefined;
@@ -113,7 +113,7 @@ export class Schedules implements SchedulesApi {
       const by = yield* this.asked(options, "remove a schedule");
       const schedule = yield* this.one(name);
       if (schedule.tree !== null) return yield* Effect.fail(heldByFile(name, schedule.tree));
-      yield* this.alone(name, this.core.commit([this.setting.removed(schedule, by)]));
+      yield* this.alone(name, Effect.uninterruptible(this.setting.remove([schedule], by)));
       this.forget(name);
       return { ...this.changed(schedule, "deleted"), next_at: null };
     });
@@ -125,7 +125,8 @@ export class Schedules implements SchedulesApi {
     Effect.gen({ self: this }, function* () {
       const by = yield* this.asked(options, "run a schedule");
       const run_id = newId(this.core.wallMs());
-      yield* this.alone(name, this.runNow(name, { run_id, by }));
+      const noted = Effect.ignore(attempt(() => this.knowNow(name)));
+      yield* this.alone(name, Effect.ensuring(this.runNow(name, { run_id, by }), noted));
       const { last } = yield* this.one(name);
       if (last?.run_id !== run_id || last.worker_id === null)
         return yield* Effect.fail(
@@ -279,7 +280,6 @@ export class Schedules implements SchedulesApi {
 
   private forget(name: string): void {
     this.known.delete(name);
-    this.turns.delete(name);
     this.arm();
   }
 
@@ -336,11 +336,17 @@ export class Schedules implements SchedulesApi {
     );
   }
 
+  /** One at a time for each schedule. Work that waits for the end of a worker may be interrupted: its run is on record. */
   private alone<A>(name: string, work: ScheduleWork<A>): ScheduleWork<A> {
     return Effect.suspend(() => {
-      const turn = this.turns.get(name) ?? Semaphore.makeUnsafe(1);
+      const turn = this.turns.get(name) ?? { lock: Semaphore.makeUnsafe(1), waiting: 0 };
       this.turns.set(name, turn);
-      return turn.withPermits(1)(work);
+      turn.waiting += 1;
+      const left = Effect.sync(() => {
+        turn.waiting -= 1;
+        if (turn.waiting === 0) this.turns.delete(name);
+      });
+      return Effect.ensuring(turn.lock.withPermits(1)(work), left);
     });
   }
 

@@ -93,12 +93,13 @@ describe("a schedule", () => {
 
   it.effect("that is removed starts nothing, and one of its name afterwards is another one", () =>
     Effect.gen(function* () {
-      const { set, boot, look, spawned } = yield* scheduling;
+      const { set, boot, look, spawned, specs } = yield* scheduling;
       set("2026-01-01T00:00:00Z");
       const { runtime } = yield* boot;
       const first = yield* runtime.schedules.add(asked());
       expect(yield* outcome(runtime.schedules.add(asked()))).toBe("ALREADY_EXISTS");
       expect(yield* runtime.schedules.remove("nightly")).toMatchObject({ effect: "deleted", next_at: null });
+      expect(specs.has(first.schedule_id), "its launch spec may hold secrets").toBe(false);
       expect(yield* outcome(runtime.schedules.remove("nightly"))).toBe("SCHEDULE_NOT_FOUND");
       set("2026-01-01T03:00:00Z");
       yield* look;
