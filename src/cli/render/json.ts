@@ -18,6 +18,7 @@ export const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/search": "hits",
   "bb/list": "items",
   "bb/search": "items",
+  "schedule/list": "schedules",
   "cas/list": "artifacts",
 };
 
