@@ -120,6 +120,7 @@ const buildDaemon = async (): Promise<void> => {
       daemon: "src/daemon/entry.ts",
       "daemon-watchdog": "src/daemon/watchdog-thread.ts",
       "store-thread": "src/store/sqlite/thread.ts",
+      "skill-child": "src/skills/child.ts",
     },
     outdir: dist,
     external: ["better-sqlite3", "koffi"],

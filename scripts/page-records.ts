@@ -5,8 +5,9 @@ import { table } from "./markdown.ts";
 const SOURCE = "src/protocol/records.ts";
 /** The interfaces that the union is made of, and their files. */
 const PARTS = [
-  [SOURCE, "export interface RecordPayloads extends ScheduleRecords {"],
+  [SOURCE, "export interface RecordPayloads extends ScheduleRecords, SkillRecords {"],
   ["src/protocol/schedule-records.ts", "export interface ScheduleRecords {"],
+  ["src/protocol/skill-records.ts", "export interface SkillRecords {"],
 ] as const;
 
 interface RecordRow {
@@ -96,6 +97,7 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
   ["The blackboard", /^bb_/],
   ["Schedules", /^schedule_/],
   ["Mailboxes", /^mailbox_/],
+  ["Skills", /^skill_/],
   ["Supervisors and trees", /^(supervisor_|tree_)/],
   ["The daemon and the log", /./],
 ];

@@ -11,6 +11,7 @@ import { command } from "./kinds/command/index.ts";
 import { copilot } from "./kinds/copilot/index.ts";
 import { geminiCli } from "./kinds/gemini-cli/index.ts";
 import { opencode } from "./kinds/opencode/index.ts";
+import { skill } from "./kinds/skill/index.ts";
 import type { KindName } from "./kinds.ts";
 
 const BY_KIND = {
@@ -81,12 +82,17 @@ export const makeRegistry = ({
   const all = [...adapters, ...users.map(({ adapter }) => adapter)].map((adapter) =>
     instanceOf(adapter, Object.hasOwn(options, adapter.kind) ? options[adapter.kind] : undefined),
   );
-  const byName = new Map(all.flatMap((adapter) => namesOf(adapter).map((name) => [name, adapter] as const)));
+  // Nobody spawns a skill by its kind, so no list has it.
+  const byName = new Map(
+    [...all, skill as unknown as AgentAdapter].flatMap((adapter) =>
+      namesOf(adapter).map((name) => [name, adapter] as const),
+    ),
+  );
   return {
     all,
     refused,
     adapterFor: (name) => byName.get(name),
-    suggestKind: (typo) => nearest(typo.replaceAll("-", "_"), [...byName.keys()]),
+    suggestKind: (typo) => nearest(typo.replaceAll("-", "_"), all.flatMap(namesOf)),
     moduleOf: (kind) => modules.get(kind) ?? null,
     isBuiltIn: (kind) => !modules.has(kind),
     binaryOf: ({ kind, binary }) =>

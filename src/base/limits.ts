@@ -770,6 +770,37 @@ export const PREVIEW_UNDER_BYTES = 1024;
 export const PRINTED_HEARTBEAT_MS = 10_000;
 /** Workers in one page of `agent list` without `--limit`: some megabytes of JSON. */
 export const LIST_PAGE_MAX_WORKERS = 5_000;
+/** Skills: the summary of a manifest, its hosts, its secrets, and the words of its program. */
+export const SKILL_SUMMARY_MAX_CHARS = 1_024;
+export const SKILL_HOSTS_MAX = 32;
+export const SKILL_SECRETS_MAX = 32;
+export const SKILL_ARGS_MAX = 64;
+/** A `skill.yaml` or SKILL.md. */
+export const SKILL_FILE_MAX_BYTES = 65_536;
+/** Skills in one directory; the others are not looked at. */
+export const SKILL_FOLDERS_MAX = 256;
+/** Directories of skills in one `config.yaml`, and names in the list of a profile. */
+export const SKILL_DIRECTORIES_MAX = 16;
+export const SKILL_LIST_MAX = 256;
+/** One run of a skill, unless its manifest or its caller says otherwise. */
+export const SKILL_TIMEOUT_DEFAULT_MS = 60_000;
+export const SKILL_TIMEOUT_MAX_MS = 3_600_000;
+/** The time between TERM and KILL for a skill. */
+export const SKILL_GRACE_MS = 1_000;
+/** The data segment of each process of a skill. */
+export const SKILL_MEMORY_DEFAULT_MB = 1_024;
+export const SKILL_MEMORY_MAX_MB = 65_536;
+/** Processes and threads of a run. The kernel does not count those of root, unless a cgroup is delegated. */
+export const SKILL_PROCESSES_MAX = 128;
+/** The largest file that a skill can write, its stdout too. */
+export const SKILL_WRITE_MAX_BYTES = 16 * 1024 * 1024;
+/** Output of a run, logs on stderr included, after which it is stopped. */
+export const SKILL_PRINTED_MAX_BYTES = 4 * 1024 * 1024;
+/** protocol-v1.txt, ESKILLDOWN; the notes have the figures: failures in a row, the rest after them, probes at a time, and successes that end it. */
+export const SKILL_FAILURES_MAX = 5;
+export const SKILL_DOWN_MS = 30_000;
+export const SKILL_PROBES_MAX = 3;
+export const SKILL_RECOVERIES = 2;
 /** Idempotency keys whose first answers a daemon keeps in memory: a day of one request every ten seconds. */
 export const IDEMPOTENCY_KEYS_MAX = 10_000;
 /** How long `close` of the library lets watches read to the end of the log. */

@@ -17,6 +17,7 @@ import * as messages from "./commands/messages.ts";
 import * as resume from "./commands/resume.ts";
 import * as schedules from "./commands/schedules.ts";
 import { search, searchProblems } from "./commands/search.ts";
+import * as skills from "./commands/skills.ts";
 import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnGate, spawnProblems } from "./commands/spawn-spec.ts";
@@ -96,6 +97,10 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "schedule/resume": schedules.resume,
   "schedule/run": schedules.run,
   "schedule/remove": schedules.remove,
+  "skill/run": skills.run,
+  "skill/list": skills.list,
+  "skill/info": skills.show,
+  "skill/check": skills.check,
   "agent/capabilities": workers.capabilities,
   "mcp/list": mcp.list,
   "mcp/get": mcp.get,
@@ -157,6 +162,8 @@ export const CHECKS: Checks = {
   "mailbox/nack": mailbox.tokenProblems,
   "mailbox/extend": mailbox.tokenProblems,
   "mailbox/list": mailbox.listProblems,
+  "skill/run": skills.runProblems,
+  "skill/info": skills.nameProblems,
   "agent/capabilities": kindProblem,
   "mcp/list": kindProblem,
   "mcp/get": kindProblem,

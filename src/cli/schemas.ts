@@ -17,6 +17,7 @@ import type { JobView } from "../runtime/job-replies.ts";
 import type { BudgetView, UsageReply } from "../runtime/replies.ts";
 import type { ScheduleInfo, ScheduleView } from "../runtime/schedule-replies.ts";
 import type { SearchHit } from "../runtime/search-replies.ts";
+import type { SkillView } from "../runtime/skills-api.ts";
 import type { TurnRow } from "../store/views.ts";
 import type { DoctorReport } from "./reports.ts";
 import { digest, effect, LOCAL_OUTPUTS, time } from "./schemas-local.ts";
@@ -134,6 +135,20 @@ const scheduleChange = z.object({
   zone: z.string(),
   next_at: time.nullable(),
   effect: z.enum(["created", "updated", "deleted", "noop"]),
+});
+const skill: z.ZodType<SkillView> = z.object({
+  skill: z.string(),
+  summary: z.string(),
+  version: z.string().nullable().describe("null if it cannot be run"),
+  runner: z.enum(["exec", "wasi", "oci"]).nullable(),
+  origin: z.enum(["built_in", "state", "configured", "project"]),
+  folder: z.string().nullable(),
+  network: z.union([z.literal("none"), z.array(z.string())]),
+  files: z.enum(["none", "read", "write"]).describe("its view of the workspace"),
+  secrets: z.array(z.string()).describe("names of variables that it gets"),
+  state: z.boolean().describe("it has a private directory that lasts"),
+  breaker: z.enum(["closed", "open", "half_open"]),
+  problems: z.array(z.string()).describe("the mistakes of its manifest"),
 });
 const window = z.object({ used: z.int(), max: z.int(), period_ms: z.int() });
 
@@ -792,6 +807,10 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     item,
     effect: z.enum(["created", "updated", "noop"]),
   }),
+  "skill/run": z.record(z.string(), z.json()).describe("as the skill answers"),
+  "skill/list": z.array(skill),
+  "skill/info": skill,
+  "skill/check": skill,
   "bb/release": z.object({
     item_id: id,
     done: z.boolean(),

@@ -19,7 +19,7 @@ import type { RuntimeApi } from "../runtime/api.ts";
 import type { OpenRuntimeOptions } from "../runtime/open.ts";
 import { openPrices } from "../runtime/prices/lists.ts";
 import { artifactsOfReplies } from "./artifacts.ts";
-import { configuredRegistry } from "./configuration.ts";
+import { configuredRegistry, readConfiguration } from "./configuration.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Guard } from "./guard.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
@@ -201,6 +201,7 @@ const openRuntime = (
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
       captureMaxBytes,
       prices: yield* atStart(() => openPrices(options.env.HOLDFAST_PRICES)),
+      skills: readConfiguration(stateDir)?.configuration.skills,
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
       onTick,

@@ -6,6 +6,7 @@
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
 import type { RequestName } from "../protocol/requests.ts";
+import type { BuiltinCommand } from "../protocol/words.ts";
 import type {
   AppliedReply,
   JobResult,
@@ -21,9 +22,13 @@ import type {
 } from "../runtime/api.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
+import type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skills-api.ts";
 import type { LoopLag } from "./health.ts";
 import type { CallerEvidence } from "./peer.ts";
 import type { HealthFacts } from "./watchdog.ts";
+
+/** The answer of a skill; how it was made is in `meta`. */
+type SkillData = SkillAnswer["data"];
 
 type Success<M extends keyof RuntimeApi> = RuntimeApi[M] extends (
   ...args: never[]
@@ -86,6 +91,10 @@ interface OwnReplies {
   "jobs/wait": { readonly jobs: readonly JobView[] };
   "jobs/result": JobResult;
   "jobs/cancel": { readonly results: readonly PerWorker[] };
+  "skill/run": SkillData;
+  "skill/list": SkillsReply;
+  "skill/info": SkillView;
+  "skill/check": SkillView;
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };
@@ -103,7 +112,11 @@ type ReplyOf<Name> = Name extends `mailbox/${infer M extends keyof MailboxApi}`
       : never;
 
 export type Replies = {
-  [Name in RequestName]: Name extends keyof OwnReplies ? OwnReplies[Name] : ReplyOf<Name>;
+  [Name in RequestName]: Name extends BuiltinCommand
+    ? SkillData
+    : Name extends keyof OwnReplies
+      ? OwnReplies[Name]
+      : ReplyOf<Name>;
 };
 
 export interface HelloReply {

@@ -1,6 +1,7 @@
 /** Checks the arguments of the library's calls with the schemas of requests over the socket. */
 import * as z from "zod";
 import { DEPTH_MAX, PATH_MAX_BYTES, WORKERS_LIVE_MAX } from "../base/limits.ts";
+import { Configuration } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { problemsOf } from "../protocol/problems.ts";
 import { type RequestData, type RequestInput, type RequestName, Requests } from "../protocol/requests.ts";
@@ -34,12 +35,13 @@ const Open = z.strictObject({
     })
     .optional(),
   prices: path.optional(),
+  skills: Configuration.shape.skills,
   adapters: z.array(z.unknown()).optional(),
   report: isFunction.optional(),
 });
 
 /** Refuses an unknown option of `open`, and an empty `stateDir`, which would mean the working directory. */
-export const checkOpen = (options: unknown): void => void checkedBy(Open, options);
+export const checkOpen = (options: unknown): z.output<typeof Open> => checkedBy(Open, options);
 
 const Watch = Requests["agent/watch"].pick({ from: true, follow: true }).partial();
 

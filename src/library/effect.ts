@@ -74,4 +74,5 @@ export const layer = (options: OpenOptions = {}): Layer.Layer<HoldfastRuntime, H
 export { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 export type { TreeSpecInput } from "../protocol/tree.ts";
 export type { KillOptions, MailboxApi, MailToSend, WatchQuery } from "../runtime/api.ts";
+export type { SkillAsked, SkillsApi } from "../runtime/skills-api.ts";
 export type { OpenOptions, SpawnOptions } from "./options.ts";

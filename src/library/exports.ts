@@ -92,6 +92,7 @@ export type {
   ScheduleView,
 } from "../runtime/schedule-replies.ts";
 export type { SearchHit, SearchReply } from "../runtime/search-replies.ts";
+export type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skills-api.ts";
 export type {
   Answer,
   ApproveOptions,
@@ -114,6 +115,7 @@ export type {
   ResumeOptions,
   ScheduleOptions,
   SearchOptions,
+  SkillRunOptions,
   SpawnOptions,
   UsageOptions,
   WatchOptions,

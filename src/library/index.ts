@@ -31,6 +31,7 @@ import type * as given from "./options.ts";
 import { closed, listOf, only, promised } from "./promises.ts";
 import { rawSlices } from "./raw.ts";
 import { RuntimeSchedules } from "./schedules.ts";
+import { RuntimeSkills } from "./skills.ts";
 import { Watches } from "./watches.ts";
 
 type OneOrEach = replies.PerWorker | readonly replies.PerWorker[];
@@ -47,6 +48,7 @@ export class Runtime {
   readonly blackboard: Blackboard;
   readonly mailbox: RuntimeMailbox;
   readonly schedules: RuntimeSchedules;
+  readonly skills: RuntimeSkills;
   readonly #api: RuntimeApi;
   readonly #registry: Registry;
   readonly #scope: Scope.Closeable;
@@ -68,6 +70,7 @@ export class Runtime {
     this.jobs = new Jobs(api, registry, this.#watches, (call) => this.#call(call));
     this.mailbox = new RuntimeMailbox(api.mailbox, (make) => this.#call(make));
     this.schedules = new RuntimeSchedules(api, registry, (make) => this.#call(make));
+    this.skills = new RuntimeSkills(api.skills, (make) => this.#call(make));
   }
 
   /**
@@ -137,10 +140,7 @@ export class Runtime {
     return cursorOf(this.#api.epoch, seq);
   }
 
-  /**
-   * Stops a worker, which is then not restarted. Resolves when it has ended and its processes are gone; the effect is `noop`
-   * if it had already ended.
-   */
+  /** Stops a worker for good. Resolves when it has ended and its processes are gone; the effect is `noop` if it had already ended. */
   kill(id: string, options?: given.KillOptions): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order; `ok` and `error` say whether it succeeded. */
   kill(ids: readonly string[], options?: given.KillOptions): Promise<readonly replies.PerWorker[]>;

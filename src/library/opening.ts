@@ -36,6 +36,7 @@ export const openWith = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir: asked, report, limits } = options;
+    const { skills } = checkOpen(options);
     const prices = yield* Effect.try({
       try: () => openPrices(options.prices === undefined ? undefined : resolve(options.prices)),
       catch: asHoldfastError,
@@ -59,7 +60,7 @@ export const openWith = (
       }),
       (lock) => Effect.sync(() => lock.release()),
     );
-    const api = yield* openRuntime({ stateDir, version: VERSION, registry, report, limits, prices });
+    const api = yield* openRuntime({ stateDir, version: VERSION, registry, report, limits, prices, skills });
     // Without this wait, `list` right after the open would show ended workers as running.
     yield* Effect.timeoutOption(api.settled, OPEN_SETTLE_MAX_MS);
     return api;

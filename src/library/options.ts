@@ -3,6 +3,7 @@ import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { KindName } from "../adapters/kinds.ts";
 import type { MissedPolicy, OverlapPolicy } from "../protocol/schedule-records.ts";
 import type { SpecFields } from "../protocol/spec-fields.ts";
+import type { ProfileName } from "../protocol/words.ts";
 import type { WorkerSpecInput, WorkerStatus } from "../protocol/worker.ts";
 
 export interface OpenOptions {
@@ -23,6 +24,15 @@ export interface OpenOptions {
   };
   /** A file of prices for models whose CLI reports no cost (docs/explanation/usage.md); its prices take precedence over the built-in ones. */
   readonly prices?: string;
+  /** Skills (docs/how-to/run-skills.md), as under `skills` in config.yaml. */
+  readonly skills?: {
+    /** Absolute directories whose folders are skills. */
+    readonly directories?: readonly string[];
+    /** The skills that agents of a profile may run, in the place of its own list. An empty list allows nothing. */
+    readonly profiles?: { readonly [K in ProfileName]?: readonly string[] };
+    /** Hosts, as HOST:PORT or *.DOMAIN:PORT, to which skills that agents run may connect. */
+    readonly hosts?: readonly string[];
+  };
   /**
    * Your own kinds (docs/how-to/writing-adapters.md), at most 64. Each is tested with the cases of `conformance` that need
    * no recorded output. If one breaks a promise, or has the name of another kind, `open` rejects with INVALID_REQUEST.
@@ -30,6 +40,17 @@ export interface OpenOptions {
   readonly adapters?: readonly AgentAdapter[];
   /** Called with one sentence for each internal problem that fails no call, for example a store that must be asked again. */
   readonly report?: (message: string, cause?: unknown) => void;
+}
+
+/** How one run of a skill is held. */
+export interface SkillRunOptions {
+  /** The directory that it sees. Default: the working directory. */
+  readonly workspace?: string;
+  readonly timeout_ms?: number;
+  /** Refuses what this profile does not name. */
+  readonly profile?: ProfileName;
+  /** Values of the variables that its manifest names as secrets; for a built-in skill, of all that it may read. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /** Accepts readonly lists. */

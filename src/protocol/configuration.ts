@@ -1,7 +1,9 @@
 /** The configuration of a daemon, `config.yaml` in its state directory: what users add and allow. Every part is optional. */
 import * as z from "zod";
-import { USER_ADAPTERS_MAX } from "../base/limits.ts";
+import { SKILL_DIRECTORIES_MAX, SKILL_HOSTS_MAX, SKILL_LIST_MAX, USER_ADAPTERS_MAX } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
+import { SkillHost } from "./skill-requests.ts";
+import { PROFILE_NAMES, type ProfileName } from "./words.ts";
 
 const absolute = (what: string) => z.string().regex(/^\//, `${what} is an absolute path`);
 
@@ -16,6 +18,28 @@ const Allowed = z.strictObject({
   allow_mcp_write: z.boolean().optional(),
 });
 
+const SkillName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]*\/([a-z0-9][a-z0-9-]*|\*)$/, "a skill is NAMESPACE/VERB or NAMESPACE/*");
+const SkillList = z.array(SkillName).max(SKILL_LIST_MAX).optional();
+
+const Skills = z.strictObject({
+  /** Directories whose folders are skills. */
+  directories: z.array(absolute("a directory")).max(SKILL_DIRECTORIES_MAX).default([]),
+  /** The skills that agents of a profile may run, in the place of the profile's own list. An empty list allows nothing. */
+  profiles: z
+    .strictObject(
+      Object.fromEntries(PROFILE_NAMES.map((name) => [name, SkillList])) as Record<
+        ProfileName,
+        typeof SkillList
+      >,
+    )
+    .default({}),
+  /** Hosts, as HOST:PORT or *.DOMAIN:PORT, to which skills that agents run may connect. */
+  hosts: z.array(SkillHost).max(SKILL_HOSTS_MAX).default([]),
+});
+export type SkillConfiguration = z.infer<typeof Skills>;
+
 export const Configuration = z.strictObject({
   /** User adapters, loaded when the daemon starts. */
   adapters: z.array(UserAdapter).max(USER_ADAPTERS_MAX).default([]),
@@ -23,11 +47,17 @@ export const Configuration = z.strictObject({
   binaries: z.record(AgentKind, absolute("a program")).default({}),
   /** The rights of a kind's agents, under its full or short name. Everything that is not listed is off. */
   kinds: z.record(AgentKind, Allowed).default({}),
+  skills: Skills.prefault({}),
 });
 export type Configuration = z.infer<typeof Configuration>;
 
 /** The known keys at this path of the configuration, for the report of an unknown key. */
 export const configurationKeys = ([part]: readonly PropertyKey[]): readonly string[] =>
-  Object.keys((part === "adapters" ? UserAdapter : part === "kinds" ? Allowed : Configuration).shape);
+  Object.keys((typeof part === "string" && Object.hasOwn(PARTS, part) ? PARTS[part]! : Configuration).shape);
+const PARTS: Readonly<Record<string, z.ZodObject>> = {
+  adapters: UserAdapter,
+  kinds: Allowed,
+  skills: Skills,
+};
 
-export const NO_CONFIGURATION: Configuration = { adapters: [], binaries: {}, kinds: {} };
+export const NO_CONFIGURATION: Configuration = Configuration.parse({});

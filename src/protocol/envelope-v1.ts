@@ -8,7 +8,7 @@ import { isoTime } from "../base/iso-time.ts";
 import type { EnvelopeV1 } from "./envelope-schemas.ts";
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorDetails, HoldfastError } from "./errors.ts";
 import { isDigest, isUlid } from "./forms.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome, RunMeta } from "./outcome.ts";
 import { holdsBytes, redactText, redactValue } from "./redact.ts";
 
 export type { EnvelopeV1 };
@@ -61,17 +61,22 @@ const digestIn = ({ artifact }: { readonly artifact?: unknown }): { cas_digest?:
 const jobIn = ({ job_id }: { readonly job_id?: unknown }): { job_id?: string } =>
   typeof job_id === "string" && isUlid(job_id) ? { job_id } : {};
 
+interface TerminalFacts {
+  readonly cache_key?: string | undefined;
+  readonly run?: RunMeta | undefined;
+}
+
 export const okEnvelope = (
   head: EnvelopeHead,
   time: EnvelopeTime,
   data: object,
-  cache_key?: string,
+  { cache_key, run }: TerminalFacts = {},
 ): OkEnvelope => ({
   version: 1,
   status: "ok",
   command: head.command,
   data: (holdsBytes(data) ? data : redactValue(data)) as Record<string, unknown>,
-  meta: terminalMeta(head, time, data, cache_key),
+  meta: { ...terminalMeta(head, time, data, cache_key), ...run },
   error: NO_ERROR,
 });
 
@@ -111,7 +116,7 @@ export const terminalEnvelope = (
   cache_key?: string,
 ): OkEnvelope | ErrorEnvelope =>
   outcome.ok
-    ? okEnvelope(head, time, objectOf(outcome.value), cache_key)
+    ? okEnvelope(head, time, objectOf(outcome.value), { cache_key, run: outcome.run })
     : errorEnvelope(head, time, outcome.error, objectOf(outcome.value));
 
 const errorData = (error: HoldfastError, data: object): Record<string, unknown> => ({
@@ -150,10 +155,16 @@ const detailsOf = ({ code, info }: HoldfastError): Record<string, unknown> =>
 
 /** The outcome in a terminal envelope, with the original error. An unknown code (of a newer version) becomes INTERNAL. */
 export const outcomeOf = (envelope: OkEnvelope | ErrorEnvelope): Outcome<Record<string, unknown>> => {
-  if (envelope.status === "ok") return { ok: true, value: envelope.data };
+  if (envelope.status === "ok") return { ok: true, value: envelope.data, ...runIn(envelope.meta) };
   const { hint: _hint, ...value } = envelope.data;
   return { ok: false, error: errorOf(envelope), ...(Object.keys(value).length > 0 && { value }) };
 };
+
+/** The answer of a skill says how it was made. */
+const runIn = ({ runner, workspace, job_id, skill_version }: OkEnvelope["meta"]): { run?: RunMeta } =>
+  runner && workspace !== undefined && job_id !== undefined && skill_version !== undefined
+    ? { run: { runner, workspace, job_id, skill_version } }
+    : {};
 
 /** The error of an error envelope. */
 export const errorOf = ({ error }: ErrorEnvelope): HoldfastError => {

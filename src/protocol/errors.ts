@@ -235,6 +235,7 @@ export const ERROR_CATALOGUE = {
     "none",
     "Correct the parameters: the server has nothing there.",
   ),
+  SKILL_NOT_FOUND: row("ENOTFOUND", 5, 404, false, "none", "List the skills with `agent skills list`."),
   SESSION_NOT_FOUND: row(
     "ENOTFOUND",
     5,
@@ -329,6 +330,14 @@ export const ERROR_CATALOGUE = {
     "none",
     "Present the token of daemon.token in the state directory, in meta.token of the first request.",
   ),
+  SKILL_UNAUTHORISED: row(
+    "EAUTH",
+    8,
+    401,
+    false,
+    "none",
+    "Give the skill the credentials that its manifest names as secrets.",
+  ),
   TOKEN_MISSING: row(
     "EAUTH",
     8,
@@ -369,6 +378,14 @@ export const ERROR_CATALOGUE = {
   // 11, 12: provider and runtime
   RATE_LIMITED: row("ERATELIMIT", 11, 429, true, "none", "Wait until the provider's limit resets."),
   UNAVAILABLE: row("ERUNTIME", 12, 503, true, "none", "Try again later."),
+  SKILL_DOWN: row(
+    "ESKILLDOWN",
+    12,
+    503,
+    true,
+    "none",
+    "Wait until the skill may be tried again; see why it failed with `agent logs JOB`.",
+  ),
   SUPERVISOR_GAVE_UP: row(
     "ESKILLDOWN",
     12,
@@ -461,6 +478,24 @@ export const ERROR_CATALOGUE = {
     "Let the agent print less, allow more with --output-quota, or let it wait with --on-output-quota pause.",
     "never",
   ),
+  SKILL_FAILED: row("ERUNTIME", 2, 500, false, "partial", "Look at its logs with `agent logs JOB`."),
+  SKILL_ENVELOPE_INVALID: row(
+    "EENVELOPE",
+    2,
+    502,
+    false,
+    "partial",
+    "Let the skill print exactly one Protocol v1 envelope on stdout; logs go to stderr.",
+  ),
+  SKILL_OUTPUT_UNREADABLE: row(
+    "EPARSE",
+    2,
+    502,
+    false,
+    "partial",
+    "Let the skill print JSON in UTF-8 on stdout; logs go to stderr.",
+  ),
+  SKILL_OUTPUT_TOO_LARGE: row("EOUTPUT_TOO_LARGE", 2, 507, false, "partial", "Ask the skill for less."),
   // 1: general
   WORKER_CANCELLED: row(
     "ECANCELED",

@@ -29,6 +29,7 @@ import type {
 import type { ProcessIdentity, SweepReport } from "./process-records.ts";
 import type { RestartCause } from "./restart-cause.ts";
 import type { ScheduleRecords } from "./schedule-records.ts";
+import type { SkillRecords } from "./skill-records.ts";
 import type {
   ApprovalAnswered,
   ApprovalRequested,
@@ -60,7 +61,7 @@ export type {
   WorkerWorkspace,
 };
 
-export interface RecordPayloads extends ScheduleRecords {
+export interface RecordPayloads extends ScheduleRecords, SkillRecords {
   /** The first record of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
   /** The worker may not start yet. Its place in the queue changes; `agent list` has the current one. */

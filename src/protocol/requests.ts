@@ -32,6 +32,7 @@ import { JOB_STATES } from "./jobs.ts";
 import { MailboxRequests } from "./mailbox-requests.ts";
 import { SCHEDULE_REQUESTS } from "./schedule-requests.ts";
 import { searchProblem } from "./search-text.ts";
+import { SKILL_REQUESTS } from "./skill-requests.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
 import { LIST_SORTS, USAGE_BY } from "./words.ts";
 import { WorkerName, WorkerSpec, WorkerStatus } from "./worker.ts";
@@ -281,6 +282,7 @@ export const Requests = {
   }),
   ...BLACKBOARD_REQUESTS,
   ...SCHEDULE_REQUESTS,
+  ...SKILL_REQUESTS,
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   /** The versions that the client speaks and the profiles that it needs. A connection works without this request. */
   "protocol/hello": z.strictObject({

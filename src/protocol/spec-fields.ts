@@ -30,6 +30,8 @@ import {
   WORKERS_LIVE_MAX,
 } from "../base/limits.ts";
 
+import { PROFILE_NAMES } from "./words.ts";
+
 /** The types of flags that take a list. */
 const RULES = { type: "string", value: "RULE", repeatable: true } as const;
 const DIRECTORIES = { type: "string", value: "DIR", repeatable: true } as const;
@@ -264,6 +266,14 @@ export const SPEC_FIELDS = {
       },
     ],
     page: "../explanation/approvals.md",
+  },
+  profile: {
+    type: "enum",
+    help: "skills that its agent may run; no child of it may run more",
+    values: PROFILE_NAMES,
+    shown: "worker",
+    value: "PROFILE",
+    page: "../how-to/run-skills.md",
   },
   approval_within_ms: {
     type: "duration",

@@ -20,3 +20,18 @@ export const WORKER_STATUSES = [
 ] as const;
 /** The namespace of the blackboard where none is given. */
 export const NAMESPACE_DEFAULT = "default";
+
+/** Tool profiles, the widest first: which skills an agent may run. */
+export const PROFILE_NAMES = ["overseer", "worker", "companion"] as const;
+export type ProfileName = (typeof PROFILE_NAMES)[number];
+
+/** Reserved commands of protocol-v1.txt that a built-in skill answers. */
+export const BUILTIN_COMMANDS = [
+  "fs/ls",
+  "fs/read",
+  "text/grep",
+  "todo/manage",
+  "plugin/auth",
+  "plugin/pagination",
+] as const;
+export type BuiltinCommand = (typeof BUILTIN_COMMANDS)[number];

@@ -59,6 +59,7 @@ import type {
 import type { SchedulesApi } from "./schedules-api.ts";
 import type { SearchReply } from "./search-replies.ts";
 import type { WorkerFilter } from "./selecting.ts";
+import type { SkillsApi } from "./skills-api.ts";
 
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
 export type {
@@ -249,6 +250,7 @@ export interface RuntimeApi {
   readonly blackboard: BlackboardApi;
   readonly mailbox: MailboxApi;
   readonly schedules: SchedulesApi;
+  readonly skills: SkillsApi;
   /** The epoch of the log's history, to which each cursor belongs. */
   readonly epoch: string;
   /** Resolves once each run that ended before this runtime was opened has its end on record. */

@@ -16,6 +16,7 @@ import { builtIn, type Registry } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { isoTime } from "../base/iso-time.ts";
 import { CAS_KEPT_MS, CLEAN_PERIOD_MS, GC_PERIOD_MS, RETENTION_DEFAULT_MS } from "../base/limits.ts";
+import type { SkillConfiguration } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { isEnded } from "../protocol/worker.ts";
 import { collectArtifacts } from "../store/cas/collect.ts";
@@ -30,6 +31,7 @@ import type { WorkerStanding } from "../store/views.ts";
 import type { Limits } from "../supervisor/admission/seats.ts";
 import type { RuntimeApi } from "./api.ts";
 import { refuseLostLog } from "./boot/lost-log.ts";
+import { skillGround } from "./control/skill-launch.ts";
 import type { RuntimeServices } from "./core.ts";
 import { estimatesBy, type PriceList } from "./prices/estimate.ts";
 import { openPrices } from "./prices/lists.ts";
@@ -55,6 +57,8 @@ export interface OpenRuntimeOptions {
   readonly prices?: readonly PriceList[] | undefined;
   /** The cgroup that the runtime may divide among its runs. */
   readonly cgroup?: string | undefined;
+  /** The part of config.yaml about skills. */
+  readonly skills?: SkillConfiguration | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
   /** Called at the end of each tick, once a second. */
   readonly onTick?: () => void;
@@ -78,10 +82,7 @@ export const openRuntime = (
     const runsDir = join(options.stateDir, "runs");
     const report = options.report ?? (() => undefined);
     const defects = options.defects ?? makeDefects(report);
-    yield* Effect.try({
-      try: () => mkdirSync(runsDir, { recursive: true, mode: 0o700 }),
-      catch: notMade(runsDir),
-    });
+    yield* makeDirectory(runsDir);
     const file = join(options.stateDir, "holdfast.db");
     const { world } = options;
     // As early as possible: agents end soon without a lifeline, and the log may need a rebuild first.
@@ -105,6 +106,7 @@ export const openRuntime = (
     const referenced = async () => new Set(await offload.run("references", { file }));
     const cas = join(options.stateDir, "cas");
     const freeBytes = () => diskFreeBytes(options.stateDir);
+    const skills = skillGround(options.stateDir, options.skills);
     const estimate = estimatesBy(options.prices ?? SHIPPED);
     const services: RuntimeServices = {
       artifacts: openArtifacts({
@@ -123,7 +125,7 @@ export const openRuntime = (
       files: specFiles((workerId) => spawner.workerDir(workerId)),
       trace: yield* tracing,
       workspaces: workspacesIn(join(options.stateDir, "worktrees")),
-      confine: confiningIn(options.stateDir),
+      confine: confiningIn(options.stateDir, skills),
       machine: world?.machine ?? thisMachine,
       diskFreeBytes: freeBytes,
       boot_id: currentPlace().boot_id,
@@ -134,7 +136,7 @@ export const openRuntime = (
       defects,
       onTick: options.onTick,
       report,
-      prepare: preparingWith(registry),
+      prepare: preparingWith(registry, skills),
     };
     yield* Effect.forkScoped(Effect.repeat(cleaning(runsDir, services), Schedule.spaced(CLEAN_PERIOD_MS)));
     const runtime = yield* makeRuntime(services, {
@@ -143,10 +145,17 @@ export const openRuntime = (
       registry,
       retention_ms: options.retentionMs ?? RETENTION_DEFAULT_MS,
       retention_bytes: options.retentionBytes,
-      ...(options.limits === undefined ? {} : { limits: options.limits }),
+      skills,
+      ...(options.limits && { limits: options.limits }),
     });
     yield* forkRetention(runtime, options, collecting(cas, referenced, report));
     return runtime;
+  });
+
+const makeDirectory = (runsDir: string): Effect.Effect<unknown, HoldfastError> =>
+  Effect.try({
+    try: () => mkdirSync(runsDir, { recursive: true, mode: 0o700 }),
+    catch: notMade(runsDir),
   });
 
 const notMade = (runsDir: string) => (cause: unknown) =>

@@ -39,6 +39,8 @@ import { makeBlackboard } from "./control/blackboard.ts";
 import { Boxes } from "./control/boxes.ts";
 import { Mailboxes } from "./control/mailboxes.ts";
 import { makeSchedules } from "./control/schedules.ts";
+import { type SkillGround, skillGround } from "./control/skill-launch.ts";
+import { Skills } from "./control/skills.ts";
 import { type Core, makeCore, type RuntimeServices } from "./core.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { ChangesReader } from "./reading/changes.ts";
@@ -54,6 +56,8 @@ export interface RuntimeOptions {
   readonly limits?: Partial<Limits>;
   readonly retention_ms?: number;
   readonly retention_bytes?: number | undefined;
+  /** Default: the skills of the state directory, and the profiles without a configuration. */
+  readonly skills?: SkillGround;
 }
 
 /** Missing fields have their defaults. */
@@ -101,6 +105,8 @@ export const makeRuntime = (
     const { identify, identifyIn, permitAll, permitStart } = core.authority;
     const wait = makeWait(core, ends);
     const calls = { ...queries, spawn: spawning.spawn, kill: killing.kill, wait };
+    const { skills: ground = skillGround(options.state_dir) } = options;
+    const skills = new Skills(core, ground, { spawning, killing, ends });
     return {
       ...queries,
       jobs: makeJobs(calls),
@@ -108,6 +114,7 @@ export const makeRuntime = (
       mailbox,
       schedules,
       tree: () => Effect.map(queries.tree(), schedules.inTree),
+      skills,
       send: messaging.send,
       messages: messaging.messages,
       ask: asking.ask,

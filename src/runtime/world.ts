@@ -25,6 +25,7 @@ import {
   refuseBranch,
   removeWorkspace,
 } from "../workspace/worktree/worktrees.ts";
+import { confineSkill, SKILL_KIND, type SkillGround, skillLaunch } from "./control/skill-launch.ts";
 
 export const workspacesIn = (directory: string): Workspaces => ({
   look: lookAtRepository,
@@ -36,8 +37,9 @@ export const workspacesIn = (directory: string): Workspaces => ({
 });
 
 export const confiningIn =
-  (stateDir: string): Confine =>
+  (stateDir: string, skills: SkillGround): Confine =>
   async ({ spec, adapter, env, workspace, isStart, repository }, argv) => {
+    if (spec.kind === SKILL_KIND) return confineSkill(skills, { spec, env, isStart }, argv);
     const cwd = workspace?.cwd ?? spec.cwd;
     const confined = {
       sandbox: spec.sandbox ?? { writable: [] },
@@ -59,7 +61,7 @@ export const confiningIn =
   };
 
 export const preparingWith =
-  (registry: Registry): Services["prepare"] =>
+  (registry: Registry, skills: SkillGround): Services["prepare"] =>
   (adapter, spec, incarnation, session, worker_id) =>
     Effect.tryPromise({
       try: async () => {
@@ -69,7 +71,9 @@ export const preparingWith =
             : (spec.env[adapter.binary.variable] ??
               spec.client_env[adapter.binary.variable] ??
               registry.binaryOf(adapter)!);
-        const plan = adapter.plan({ spec, worker_id, incarnation, session, binary });
+        const planned = adapter.plan({ spec, worker_id, incarnation, session, binary });
+        const own = spec.kind === SKILL_KIND ? skillLaunch(skills, spec) : undefined;
+        const plan = own === undefined ? planned : { ...planned, argv: own.argv, env: own.env };
         const built = await buildEnvironment({
           spec,
           credentials: variablesOf(adapter, spec),
@@ -80,7 +84,9 @@ export const preparingWith =
           ...variablesOf(adapter, spec),
           ...(adapter.binary === null ? [] : [adapter.binary.variable]),
         ];
-        const secrets = [...built.secrets, ...secretArguments(plan.argv)];
+        // Whatever their names say, a skill's are secrets.
+        const declared = own === undefined ? [] : spec.inherit_env.flatMap((name) => built.env[name] || []);
+        const secrets = [...built.secrets, ...declared, ...secretArguments(plan.argv)];
         return { plan, env: built.env, secrets, client_env: keptEnvironment(spec, variables) };
       },
       catch: asHoldfastError,

@@ -1,5 +1,6 @@
 /** A query of the usage projection, and its answer. No SQLite types, because the library's declarations use it. */
-import type { TokenCounts, Usage } from "../protocol/records.ts";
+import type { Usage } from "../protocol/records.ts";
+import type { TokenCounts } from "../protocol/token-counts.ts";
 
 /** The grouping; a label is named by its key. */
 export type UsageBy = "day" | "kind" | "model" | "worker" | { readonly label: string };

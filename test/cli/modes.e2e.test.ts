@@ -80,6 +80,9 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["bb/search", ["bb", "search", "login"]],
   ["bb/claim", ["bb", "claim", "--tag", "rust"]],
   ["bb/watch", ["bb", "watch", "--from", "0", "--no-follow"]],
+  ["skill/list", ["skills", "list"]],
+  ["skill/info", ["skills", "show", "fs/ls"]],
+  ["skill/check", ["skills", "check", fixture("skill")]],
   ["jobs/submit", ["jobs", "submit", "--name", "job", "--", "sh", "-c", "echo hi"]],
   ["jobs/wait", ["jobs", "wait", "job"]],
   ["jobs/tail", ["jobs", "tail", "job"]],
@@ -198,6 +201,8 @@ it("covers every command", () => {
     "agent/resume",
     "agent/fork",
     "bb/release",
+    // A run needs a sandbox (skills.e2e).
+    "skill/run",
     ...talk,
   ];
   expect(new Set([...CALLS.map(([command]) => command), ...elsewhere])).toEqual(

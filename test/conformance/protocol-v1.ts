@@ -88,7 +88,8 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "our own envelopes set `runner`, `workspace`, `skill_version` and `final` where they apply",
-      open: "none of them is set, although a worktree or a sandbox is a workspace",
+      done: ["RunMeta", "protocol/outcome"],
+      held: ["says in its meta how a skill made it, and gives that back", "protocol/envelope-v1.unit"],
     },
     {
       says: "`job_id` is a ULID",
@@ -406,12 +407,21 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "skill commands: `http/openapi`, `fs/*`, `text/grep`, `todo/manage`",
-      open: "not built: there are no skills, and what runs is an agent CLI",
+      says: "skill commands: `fs/ls`, `fs/read`, `text/grep`, `todo/manage`",
+      done: ["SKILLS", "daemon/handlers/skills"],
+      held: [
+        "each request has a handler, and each that takes an idempotency key has somebody who keeps it",
+        "daemon/handlers.unit",
+      ],
+    },
+    {
+      says: "skill command: `http/openapi`",
+      open: "not built yet",
     },
     {
       says: "`plugin/auth`, `plugin/pagination`",
-      open: "not built: there are no plugins",
+      done: ["BUILTINS", "skills/builtin/index"],
+      held: ["what is declared is what the daemon's handlers are enough for", "protocol/profiles.unit"],
     },
     {
       says: "`jobs/submit`, `tail`, `info`, `cancel`",
@@ -447,7 +457,11 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "custom skills may define commands",
-      open: "not built: there are no skills",
+      done: ["SkillManifest", "skills/manifest"],
+      held: [
+        "has no network, no secrets and no state, and reads the workspace, unless it says otherwise",
+        "skills/manifest.unit",
+      ],
     },
   ],
   "Versioning and compatibility": [
@@ -560,8 +574,16 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "workspace confinement, network policies, WASI isolation",
-      open: "not built as the document has them, for skills: an agent is confined where its worker asks for a sandbox, and has the network otherwise",
+      says: "workspace confinement and network policies, for skills",
+      done: ["closed", "workspace/sandbox/closed"],
+      held: [
+        "reaches no network: no address of this machine, no metadata address, no name, no socket",
+        "skills/escapes.e2e",
+      ],
+    },
+    {
+      says: "WASI isolation",
+      open: "there is no runner for WASI yet",
     },
   ],
   "Review rules": [
@@ -693,12 +715,12 @@ export const PROTOCOL_V1: Contract = {
     "**Requests** are not in the document; ours have the members of an envelope that a caller knows (`version`, `command`, `data`, `meta`).",
     "**The inline limit is the reader's** ([0026](../decisions/0026-artifacts.md)): a client of the socket that says so takes more (`meta.inline_max_bytes`), as our own command does. A result that cannot be kept, on a full disk say, is sent whole, and `data.hint` says so: the one place where an envelope of ours breaks a rule of the document.",
     "**`summary.status_code`, `headers` and `pagination`** are for HTTP responses, which are those of `http/openapi`.",
-    "**Profiles.** `meta.profiles` is computed from the handlers, and is agent/v1 today: all of its ten reserved commands are there. None of the nine of core/v1 is built, and none of the two of plugin/v1. A command that is not built is answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
-    "**`meta.final`, `runner`, `workspace`, `job_id` and `skill_version`** are never set: they are optional, and there are no skills and no jobs. `source` is `run`, but for a manifest whose etag is told: it is `cache`, and `cache_key` is the etag.",
+    "**Profiles.** `meta.profiles` is computed from the handlers: agent/v1 and plugin/v1 today. The command `http/openapi` of core/v1 is missing. A command that is not built is answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
+    "**`meta.runner`, `workspace` and `skill_version`** are set for the answer of a skill alone. `source` is `run`, but for a manifest whose etag is told: it is `cache`, and `cache_key` is the etag.",
     "**Retries.** An error that we tell after several tries has `attempts` and `backoff`: the start of a daemon, the wait for the next one, the look at a run at boot, and the incarnations of a worker that somebody waits for; `retry_after` is told of a provider's limit whose reset is known.",
     "**Our own code** is in `error.details.code`: the catalogue of the document is coarser than what a caller can act on.",
     "**A record that cannot be kept** as an artifact, or is over the capture limit, is told by its summary and by the command that reads it from the log.",
     "**Open questions** of the document about validity are decided in [0024](../decisions/0024-two-levels-of-validity.md). The JSON Schemas are built with the package.",
-    "**Workspace confinement, network policies and WASI** are written for skills, which are not built. An agent CLI has all rights of its user unless its worker has a sandbox.",
+    "**Workspace confinement and network policies** are written for skills. An agent CLI has all rights of its user unless its worker has a sandbox.",
   ],
 };

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { parseConfiguration } from "../../src/daemon/configuration.ts";
 import { openPrices } from "../../src/runtime/prices/lists.ts";
+import { answerOf } from "../../src/skills/answer.ts";
+import { readManifest } from "../../src/skills/manifest.ts";
 import { read } from "../tree-file/support.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { pages } from "./pages.ts";
@@ -25,8 +27,14 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
   ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
   [
     "a configuration",
-    /^(adapters|binaries|kinds):/,
+    /^(adapters|binaries|kinds|skills):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
+  ],
+  ["a skill", /^name: \w+\/\w+/, (text) => expect(readManifest(text)).toHaveProperty("manifest")],
+  [
+    "an envelope",
+    /^\{"version":1,/,
+    (text) => expect(answerOf(JSON.parse(text).command, Buffer.from(text)).ok).toBe(true),
   ],
   [
     "a list of prices",

@@ -18,6 +18,12 @@ export const BEFORE: Readonly<Record<string, readonly string[]>> = {
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/reference/commands.md":
     "its examples are parsed by test/cli/registry.unit.test.ts, and most need workers that are not there",
+  "docs/how-to/run-skills.md: agent run fs/ls":
+    "it needs bubblewrap; test/skills/runs.e2e.test.ts runs it where that is there",
+  'docs/how-to/run-skills.md: agent run fs/read --input \'{"path":"notes.txt"}\'':
+    "it needs bubblewrap; test/skills/runs.e2e.test.ts runs its like",
+  "docs/how-to/run-skills.md: agent run text/grep --input @query.json --workspace ~/work":
+    "it needs bubblewrap; test/skills/runs.e2e.test.ts runs its like",
   'docs/explanation/workspaces.md: agent spawn claude "fix the login" --worktree --sandbox workspace':
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
   "docs/explanation/workspaces.md: agent spawn --sandbox workspace --sandbox-net none -- npm test":

@@ -124,7 +124,7 @@ describe("layers", () => {
 });
 
 /** Decision 0034 has the figure, and 0039 its last step: a new arrow between rooms is a new thing to know, and wants a reason. */
-const ARROWS_MAX = 53;
+const ARROWS_MAX = 55;
 
 it(`at most ${ARROWS_MAX} pairs of rooms know each other`, () => {
   const arrows = new Set(

@@ -47,6 +47,18 @@ describe("one envelope", () => {
     });
   });
 
+  it("says in its meta how a skill made it, and gives that back", () => {
+    const run = {
+      runner: "exec",
+      workspace: "/w",
+      job_id: "01HZZZZZZZZZZZZZZZZZZZZZZZ",
+      skill_version: "1.0.0",
+    } as const;
+    const envelope = terminalEnvelope(head, time, { ok: true, value: { a: 1 }, run });
+    expect(envelope.meta).toMatchObject(run);
+    expect(outcomeOf(envelope)).toEqual({ ok: true, value: { a: 1 }, run });
+  });
+
   it("of a failure has the code of Protocol v1, the catalogue's own in details, and a hint", () => {
     const error = new HoldfastError("RATE_LIMITED", "The provider's limit is reached.", {
       retry_after_s: 30,

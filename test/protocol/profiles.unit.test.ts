@@ -8,7 +8,7 @@ import { profilesOf, RESERVED } from "../../src/protocol/profiles.ts";
 it("what is declared is what the daemon's handlers are enough for", () => {
   expect(OF_DAEMON).toEqual(PROFILES);
   expect(PROFILES).toEqual(profilesOf(Object.keys(HANDLERS)));
-  expect(PROFILES).toEqual(["agent/v1"]);
+  expect(PROFILES).toEqual(["agent/v1", "plugin/v1"]);
 });
 
 it.each(Object.entries(RESERVED))(

@@ -20,6 +20,7 @@ export const LIST_MEMBER: Readonly<Record<string, string>> = {
   "bb/search": "items",
   "schedule/list": "schedules",
   "cas/list": "artifacts",
+  "skill/list": "skills",
 };
 
 export interface JsonOptions {

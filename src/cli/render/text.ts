@@ -1,5 +1,4 @@
 /** Results as tables and sentences for people. Each is a pure function of the answer, and makes agents' text harmless first. */
-
 import { commandLine } from "../../base/shell.ts";
 import { PROGRAM_KIND } from "../../commands/kinds.ts";
 import type { Replies } from "../../daemon/replies.ts";
@@ -31,6 +30,7 @@ import { archivedText, killText, pauseText, removedText, restartText, unpauseTex
 import { makePrinter } from "./pieces.ts";
 import { SCHEDULE_TEXTS, scheduleLine } from "./schedules.ts";
 import { searchText } from "./search.ts";
+import { SKILL_TEXTS } from "./skills.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table, wrapLines } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { count, duration, uniqueChars } from "./units.ts";
@@ -415,6 +415,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
     paint("dim", effect === "noop" ? "no turn was open" : "its turn is being ended"),
   "agent/search": searchText,
   ...BLACKBOARD_TEXTS,
+  ...SKILL_TEXTS,
   "proto/validate": validText,
   "event/validate": validText,
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),

@@ -7,6 +7,7 @@ import { hello } from "./hello.ts";
 import { JOBS } from "./jobs.ts";
 import { MAILBOXES } from "./mailboxes.ts";
 import { SCHEDULES } from "./schedules.ts";
+import { SKILLS } from "./skills.ts";
 import { TREES } from "./trees.ts";
 import { watch } from "./watch.ts";
 import { WORKERS } from "./workers.ts";
@@ -29,6 +30,7 @@ const ALL: Handlers<RequestName> = {
   ...DAEMON,
   ...MAILBOXES,
   ...SCHEDULES,
+  ...SKILLS,
   "agent/watch": watch,
   "protocol/hello": hello,
 };

@@ -17,6 +17,7 @@ import { evolve, newChild } from "../../supervisor/child/evolve.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import type { RuntimeApi } from "../api.ts";
 import { called } from "../boot/boot.ts";
+import { SKILL_KIND } from "../control/skill-launch.ts";
 import type { Core } from "../core.ts";
 import { keyReused } from "../idempotency.ts";
 import { queuedRecord, type Ticket } from "../limits/admission.ts";
@@ -56,7 +57,11 @@ export class Spawning {
     this.specs = makeSpecs(core);
   }
 
-  readonly spawn: RuntimeApi["spawn"] = (given, { caller = USER, ...options } = {}) => {
+  readonly spawn: RuntimeApi["spawn"] = (given, options) =>
+    given.kind === SKILL_KIND ? Effect.fail(notSpawned()) : this.spawnAny(given, options);
+
+  /** The same for the run of a skill, whose policy was asked. */
+  readonly spawnAny: RuntimeApi["spawn"] = (given, { caller = USER, ...options } = {}) => {
     const asked = caller.type === "worker" ? { ...given, parent: caller.worker_id } : given;
     const permitted = this.core.authority.permitStart(callerOf(asked, caller));
     return Effect.mapError(Effect.andThen(permitted, this.spawnOnce(asked, options)), withReason);
@@ -219,3 +224,9 @@ export class Spawning {
 /** The caller for permission checks: one that names a parent may do no more than the parent. */
 const callerOf = ({ parent }: WorkerSpecInput, caller: Caller): Caller =>
   caller.type === "worker" || parent === undefined ? caller : { type: "worker", worker_id: parent };
+
+const notSpawned = (): HoldfastError =>
+  new HoldfastError("INVALID_AGENT_KIND", "A skill is not spawned by its kind.", {
+    phase: "validation",
+    suggestion: "Run it by its name: agent run NAMESPACE/VERB",
+  });

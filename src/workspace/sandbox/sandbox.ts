@@ -30,14 +30,16 @@ interface Tool {
   arguments(plan: SandboxPlan, argv: readonly string[]): readonly string[];
 }
 
+/** Undefined where it is not installed. */
+export const bubblewrapProgram = (): string | undefined =>
+  SYSTEM_DIRECTORIES.map((dir) => join(dir, "bwrap")).find((path) => look(path) === "executable");
+
 const toolOf = (platform: NodeJS.Platform): Tool | undefined => {
   if (platform === "darwin")
     return existsSync(SEATBELT)
       ? { program: SEATBELT, name: "sandbox-exec", arguments: seatbeltArguments }
       : undefined;
-  const program = SYSTEM_DIRECTORIES.map((dir) => join(dir, "bwrap")).find(
-    (path) => look(path) === "executable",
-  );
+  const program = bubblewrapProgram();
   return program === undefined ? undefined : { program, name: "bubblewrap", arguments: bubblewrapArguments };
 };
 
@@ -57,12 +59,12 @@ export interface SandboxCommand {
 }
 
 /** The path with its links resolved, so that a mount is where its name says; for a missing path, as far as it exists. */
-const real = (path: string): string => {
+export const realPath = (path: string): string => {
   try {
     return realpathSync(path);
   } catch {
     const above = dirname(path);
-    return above === path ? path : join(real(above), basename(path));
+    return above === path ? path : join(realPath(above), basename(path));
   }
 };
 
@@ -96,18 +98,18 @@ export const sandboxed = async (
         ? "There is no sandbox on this machine: bubblewrap is not installed."
         : `There is no sandbox for ${platform}.`,
     );
-  const cwd = real(confined.cwd);
-  const program = real(findProgram({ argv, cwd, env: confined.env }));
+  const cwd = realPath(confined.cwd);
+  const program = realPath(findProgram({ argv, cwd, env: confined.env }));
   const named = planSandbox({
     ...confined,
     cwd,
-    added: confined.added.map(real),
-    sandbox: { ...confined.sandbox, writable: confined.sandbox.writable.map(real) },
+    added: confined.added.map(realPath),
+    sandbox: { ...confined.sandbox, writable: confined.sandbox.writable.map(realPath) },
   });
   const plan: SandboxPlan = {
     ...named,
-    writable: [...new Set(named.writable.map(real))],
-    hidden: [...new Set(named.hidden.map(real))],
+    writable: [...new Set(named.writable.map(realPath))],
+    hidden: [...new Set(named.hidden.map(realPath))],
   };
   refuse(plan, program, tool.name);
   await probe(tool, plan);
@@ -160,11 +162,15 @@ const complaintOf = (program: string, args: readonly string[]): Promise<string |
     );
   });
 
-const probe = async (tool: Tool, plan: SandboxPlan): Promise<void> => {
-  const why = await complaintOf(tool.program, tool.arguments(plan, ["/bin/sh", "-c", ":"]));
+const probe = (tool: Tool, plan: SandboxPlan): Promise<void> =>
+  tried(tool.program, tool.name, tool.arguments(plan, ["/bin/sh", "-c", ":"]));
+
+/** Rejects with SANDBOX_UNAVAILABLE if the sandbox of these arguments cannot be made here. */
+export const tried = async (program: string, name: string, args: readonly string[]): Promise<void> => {
+  const why = await complaintOf(program, args);
   if (why === undefined) return;
   throw unavailable(
-    `${tool.name} cannot make the sandbox here: ${why}`,
+    `${name} cannot make the sandbox here: ${why}`,
     "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap); `agent doctor` tries it.",
   );
 };

@@ -77,6 +77,12 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       run: unused("schedules.run"),
       next: unused("schedules.next"),
     },
+    skills: {
+      run: unused("skills.run"),
+      list: unused("skills.list"),
+      info: unused("skills.info"),
+      check: unused("skills.check"),
+    },
     shutdowns,
     spawns,
     killed,

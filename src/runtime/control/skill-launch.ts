@@ -1,0 +1,85 @@
+/** The runs of kind `skill` at their launch: each is of the manifest that was allowed, in the sandbox that it declares. */
+import type { SandboxedLaunch } from "../../actors/workspaces.ts";
+import { facts as skillFacts } from "../../adapters/kinds/skill/facts.ts";
+import type { SkillConfiguration } from "../../protocol/configuration.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import { BUILTINS } from "../../skills/builtin/index.ts";
+import { launchOf, type SkillLaunch } from "../../skills/launch.ts";
+import type { SkillManifest } from "../../skills/manifest.ts";
+import { type FoundSkill, findSkill, type Places } from "../../skills/places.ts";
+import { SKILL_LISTS, type SkillLists } from "../../skills/policy.ts";
+import { closed } from "../../workspace/sandbox/closed.ts";
+import { otherStateDirectories } from "../../workspace/sandbox/daemons.ts";
+import { gitDirectories } from "../../workspace/sandbox/plan.ts";
+import { makeStateDirectories } from "../../workspace/sandbox/sandbox.ts";
+
+export const SKILL_KIND = skillFacts.kind;
+
+/** The places of skills, and the lists of those that agents may run. */
+export interface SkillGround {
+  readonly places: Places;
+  readonly lists: SkillLists;
+  /** Hosts to which skills that agents run may connect. */
+  readonly hosts: readonly string[];
+}
+
+export const skillGround = (stateDir: string, configured?: SkillConfiguration): SkillGround => {
+  const { directories = [], hosts = [], profiles = {} } = configured ?? {};
+  const named = Object.entries(profiles).filter(([, list]) => list !== undefined);
+  const lists = { ...SKILL_LISTS, ...Object.fromEntries(named) };
+  return { places: { stateDir, directories, builtins: BUILTINS }, lists, hosts };
+};
+
+/** The manifest of a skill that can be run. Fails with SKILL_NOT_FOUND for a folder that cannot be run. */
+export const runnable = (skill: FoundSkill): SkillManifest => {
+  if (skill.manifest !== null) return skill.manifest;
+  const { name, folder, problems } = skill;
+  const why =
+    problems.length === 0
+      ? "is a SKILL.md of instructions: its front matter has no `holdfast` key that says what to run"
+      : `has mistakes in its manifest: ${problems.join("; ")}`;
+  throw new HoldfastError("SKILL_NOT_FOUND", `The skill ${name} ${why}.`, {
+    suggestion: `Correct it, and look at it with: agent skills check ${folder}`,
+    problems,
+  });
+};
+
+/** The launch of a worker of this kind. Fails where its manifest is not the one that was allowed. */
+export const skillLaunch = ({ places }: SkillGround, spec: WorkerSpec): SkillLaunch => {
+  const [name = "", digest] = spec.argv;
+  const skill = findSkill(places, spec.cwd, name);
+  if (skill.digest !== digest)
+    throw new HoldfastError(
+      "INVALID_STATE",
+      `The manifest of ${name} was changed since its run was asked for.`,
+      {
+        suggestion: `Run it again: agent run ${name}`,
+      },
+    );
+  const hidden = [places.stateDir, ...otherStateDirectories(spec.client_env)];
+  return launchOf(skill, runnable(skill), { workspace: spec.cwd, stateDir: places.stateDir, hidden });
+};
+
+/** Its command line inside its sandbox. `env` is all that the process would get. */
+export const confineSkill = async (
+  ground: SkillGround,
+  { spec, env, isStart }: { readonly spec: WorkerSpec; readonly env: object; readonly isStart: boolean },
+  argv: readonly string[],
+): Promise<SandboxedLaunch> => {
+  const { plan } = skillLaunch(ground, spec);
+  const { writable, guarded } = plan;
+  // Without a .git that is read-only, a skill could make one, whose programs git runs outside.
+  const confined = {
+    ...{ sandbox: { writable: [] }, isAgent: false, cwd: spec.cwd, added: [], env: {}, state: [] },
+    ...{ stateDir: ground.places.stateDir, workspace: undefined, adminDir: undefined },
+  };
+  const made = isStart && guarded.length > 0 ? makeStateDirectories(confined) : [];
+  const box = await closed(plan, Object.keys(env), argv);
+  return {
+    ...box,
+    plan: { net: "none", writable },
+    made,
+    litter: guarded.length > 0 ? gitDirectories(confined) : [],
+  };
+};

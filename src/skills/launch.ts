@@ -1,0 +1,85 @@
+/** Plans a run of a skill: its program, its variables, and what its sandbox shows. It looks at paths and starts nothing. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { SKILL_PROCESSES_MAX, SKILL_WRITE_MAX_BYTES } from "../base/limits.ts";
+import { sha256Digest } from "../protocol/canonical-json.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { CLOSED_PATH, type ClosedPlan } from "../workspace/sandbox/closed.ts";
+import { isNoSandbox } from "../workspace/sandbox/plan.ts";
+import { realPath } from "../workspace/sandbox/sandbox.ts";
+import type { SkillManifest } from "./manifest.ts";
+import { ownProgram } from "./own-program.ts";
+import type { FoundSkill } from "./places.ts";
+import { SKILL_STATE, SKILL_WORKSPACE } from "./variables.ts";
+
+export interface SkillLaunch {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly plan: ClosedPlan;
+}
+
+interface Place {
+  readonly workspace: string;
+  readonly stateDir: string;
+  /** State directories of daemons: empty inside. */
+  readonly hidden: readonly string[];
+}
+
+/** The run's own tmpfs: also its home, because the user's is not there. */
+const TEMPORARY = "/tmp";
+const HASH_CHARS = 16;
+
+/** Fails with INVALID_REQUEST for a workspace that would show the machine. */
+export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Place): SkillLaunch => {
+  const { capabilities, limits } = manifest;
+  const workspace = realPath(place.workspace);
+  const hidden = place.hidden.map(realPath);
+  if (isNoSandbox(workspace, hidden))
+    throw new HoldfastError("INVALID_REQUEST", `${workspace} cannot be the workspace of a skill.`, {
+      suggestion: "Give a --workspace that holds only the work.",
+      details: { rule: "workspace", workspace },
+    });
+  const folder = skill.folder === null ? undefined : realPath(skill.folder);
+  const own = folder === undefined ? ownProgram(skill.name) : undefined;
+  const state = capabilities.state ? stateOf(skill.name, workspace, place.stateDir) : undefined;
+  const { files } = capabilities;
+  const env = {
+    PATH: CLOSED_PATH,
+    HOME: TEMPORARY,
+    TMPDIR: TEMPORARY,
+    LANG: "C.UTF-8",
+    ...(files !== "none" && { [SKILL_WORKSPACE]: workspace }),
+    ...(state !== undefined && { [SKILL_STATE]: state }),
+  };
+  return {
+    argv: own?.argv ?? programIn(folder!, manifest.run),
+    env,
+    plan: {
+      cwd: files === "none" ? TEMPORARY : workspace,
+      readable: [...(files === "read" ? [workspace] : []), ...(own?.files ?? [folder!])],
+      writable: [...(files === "write" ? [workspace] : []), ...(state === undefined ? [] : [state])],
+      // git and this daemon run programs that these name.
+      guarded: files === "write" ? [".git", ".holdfast"].map((name) => join(workspace, name)) : [],
+      hidden,
+      variables: [...Object.keys(env), ...capabilities.secrets],
+      limits: {
+        file_bytes: SKILL_WRITE_MAX_BYTES,
+        memory_bytes: limits.memory_mb * 1024 * 1024,
+        processes: SKILL_PROCESSES_MAX,
+      },
+    },
+  };
+};
+
+/** A word with a slash is in the skill's folder, which is not the cwd. */
+const programIn = (folder: string, [program = "", ...args]: readonly string[]): readonly string[] => [
+  program.includes("/") ? join(folder, program) : program,
+  ...args,
+];
+
+const stateOf = (name: string, workspace: string, stateDir: string): string => {
+  const of_workspace = sha256Digest(workspace).slice("sha256:".length).slice(0, HASH_CHARS);
+  const path = join(realPath(stateDir), "skill-state", of_workspace, name.replace("/", "."));
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
+};

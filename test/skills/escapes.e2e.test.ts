@@ -1,0 +1,224 @@
+/** The escape suite of runner `exec`: real runs that try to get out. On a machine without a sandbox they are counted as skipped, and the refusal is tried. */
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SKILL_WRITE_MAX_BYTES } from "../../src/base/limits.ts";
+import { lookForSandbox } from "../../src/workspace/sandbox/sandbox.ts";
+import { errorOf, printed, skillPlace } from "./support.ts";
+
+const isHere = "program" in (await lookForSandbox());
+const isRoot = process.getuid?.() === 0;
+/** The bytes of a file of the user's, in a place that no skill may see. */
+const SECRET = "do not show this";
+
+/** Runs a shell script as a skill and gives what it printed, one word or line each. */
+const tried = async (
+  script: string,
+  more = "",
+  prepare: (at: { root: string; workspace: string }) => void = () => undefined,
+) => {
+  const place = await skillPlace();
+  writeFileSync(join(place.root, "secret"), SECRET);
+  prepare(place);
+  place.add(
+    "try/out",
+    `${script.replaceAll("$ROOT", place.root)}\n${printed("try/out", '{"got":"$GOT"}')}`,
+    more,
+  );
+  const { data } = await place.runtime.skills.run("try/out", {}, { workspace: place.workspace });
+  return { got: data.got as string, place };
+};
+
+describe.skipIf(!isHere)("a skill in its sandbox", () => {
+  it("reads its workspace, and writes nothing anywhere", async () => {
+    const script = [
+      "GOT=$(cat a.txt)",
+      'for at in . /usr /etc / /bin "$HOME/.." /proc /dev; do touch $at/hold-test 2>/dev/null && GOT="$GOT $at"; done',
+    ].join("\n");
+    const { got, place } = await tried(script, "", ({ workspace }) =>
+      writeFileSync(join(workspace, "a.txt"), "hello"),
+    );
+    // /dev is the sandbox's own.
+    expect(got.replace(" /dev", "")).toBe("hello");
+    expect(readdirSync(place.workspace)).toEqual(["a.txt"]);
+    expect(existsSync("/dev/hold-test")).toBe(false);
+  });
+
+  it("gets nowhere by `..`, by links, or by links that it makes", async () => {
+    const script = [
+      "GOT=$(cat ../secret link link-dir/secret /proc/1/root$ROOT/secret /proc/self/cwd/../secret 2>/dev/null)",
+      "ln -s $ROOT/secret /tmp/made; GOT=$GOT$(cat /tmp/made 2>/dev/null)",
+      "ln $ROOT/secret /tmp/hard 2>/dev/null && GOT=$GOT-linked",
+    ].join("\n");
+    const { got } = await tried(script, "", ({ root, workspace }) => {
+      symlinkSync(join(root, "secret"), join(workspace, "link"));
+      symlinkSync(root, join(workspace, "link-dir"));
+    });
+    expect(got).toBe("");
+  });
+
+  it("sees no state directory, no home, no configuration of the machine, and no skill but itself", async () => {
+    const script =
+      'GOT=$(ls -A $ROOT/state /root /home /etc/passwd /etc/shadow /var /run /srv /mnt 2>/dev/null | tr "\\n" " ")';
+    const { got, place } = await tried(script);
+    expect(got).toContain("skills");
+    expect(got.replace(`${place.root}/state: `, "").trim().replace(/^.*:/, "").trim()).toBe("skills");
+    expect(existsSync(join(place.stateDir, "holdfast.db"))).toBe(true);
+  });
+
+  it("sees its own processes alone, and nothing of theirs outside", async () => {
+    const script = [
+      "GOT=$(ls -d /proc/[0-9]* | wc -l)",
+      'GOT="$GOT $(cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n" | grep -c HOLD_TEST_SECRET)"',
+      `kill -9 ${process.pid} 2>/dev/null && GOT="$GOT killed"`,
+    ].join("\n");
+    process.env.HOLD_TEST_SECRET = SECRET;
+    onTestFinished(() => void delete process.env.HOLD_TEST_SECRET);
+    const { got } = await tried(script);
+    const [processes, secrets, ...more] = got.split(" ");
+    expect(Number(processes)).toBeLessThan(12);
+    expect([secrets, more]).toEqual(["0", []]);
+  });
+
+  it("has only the variables that it is given", async () => {
+    const script = 'GOT=$(env | cut -d= -f1 | sort | tr "\\n" " ")';
+    const { got } = await tried(script, "capabilities: {state: true}\n");
+    expect(got.trim().split(" ")).toEqual([
+      ...[
+        "HOLDFAST_RUN",
+        "HOLDFAST_SKILL_STATE",
+        "HOLDFAST_SKILL_WORKSPACE",
+        "HOME",
+        "LANG",
+        "PATH",
+        "PWD",
+        "TMPDIR",
+      ],
+    ]);
+  });
+
+  it("gets its declared secrets, whose values are masked in its answer", async () => {
+    const place = await skillPlace();
+    place.add("try/out", printed("try/out", '{"got":"<$A_WORD>"}'), "capabilities: {secrets: [A_WORD]}\n");
+    const how = { workspace: place.workspace, secrets: { A_WORD: "orange-elephant", OTHER: "x" } };
+    expect((await place.runtime.skills.run("try/out", {}, how)).data).toEqual({ got: "<***>" });
+  });
+
+  it("reaches no network: no address of this machine, no metadata address, no name, no socket", async () => {
+    let asked = 0;
+    const server = createServer((_, answer) => answer.end(String(++asked))).listen(0, "0.0.0.0");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const node = process.execPath;
+    const urls = [
+      `http://127.0.0.1:${port}`,
+      "http://169.254.169.254/latest/meta-data",
+      "http://example.com",
+      "http://[::1]:1",
+    ];
+    const script = [
+      `GOT=$(tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' ' | tr '\\n' ' ')`,
+      `GOT="$GOT$(find / -xdev -type s 2>/dev/null | head -1)"`,
+      `GOT="$GOT$(tail -n +2 /proc/net/unix | wc -l)"`,
+      `GOT="$GOT $(exec 3<>/dev/tcp/127.0.0.1/${port} && echo open)"`,
+    ].join("\n");
+    const { got, place } = await tried(script);
+    expect(got.trim()).toBe("lo 0");
+    // A program with a network library gets no further.
+    const js = `Promise.allSettled(${JSON.stringify(urls)}.map(u=>fetch(u))).then(a=>console.log(a.map(r=>r.status)+""))`;
+    writeFileSync(join(place.workspace, "net.js"), js);
+    place.add("try/js", `GOT=$(${node} ./net.js)\n${printed("try/js", '{"got":"$GOT"}')}`);
+    const ran = place.runtime.skills.run("try/js", {}, { workspace: place.workspace });
+    // The program itself is only there where it is one of the system's.
+    expect(["", "rejected,rejected,rejected,rejected"]).toContain((await ran).data.got);
+    expect(asked).toBe(0);
+  });
+
+  it("writes to the workspace where its manifest says so, and never to what git and the daemon run", async () => {
+    const script = [
+      "echo yes >made; GOT=$(cat made)",
+      "mkdir -p .git/hooks 2>/dev/null && GOT=$GOT-git",
+      "echo x >.holdfast/skills/x 2>/dev/null && GOT=$GOT-skills",
+      "touch ../beside 2>/dev/null && GOT=$GOT-beside",
+    ].join("\n");
+    const { got, place } = await tried(script, "capabilities: {files: write}\n", ({ workspace }) =>
+      mkdirSync(join(workspace, ".holdfast/skills"), { recursive: true }),
+    );
+    expect(got.replace("-beside", "")).toBe("yes");
+    expect(readFileSync(join(place.workspace, "made"), "utf8")).toBe("yes\n");
+    expect(readdirSync(place.root).sort()).toEqual(["secret", "state", "work"]);
+    expect(readdirSync(place.workspace).sort()).toEqual([".holdfast", "made"]);
+  });
+
+  it("prints no gigabyte: the kernel ends it at its bound, and the answer says why", async () => {
+    const place = await skillPlace();
+    place.add("try/out", "head -c 1073741824 /dev/zero | tr '\\0' 'x'");
+    const error = await errorOf(place.runtime.skills.run("try/out", {}, { workspace: place.workspace }));
+    expect(error).toMatchObject({ code: "SKILL_OUTPUT_TOO_LARGE", info: { details: { skill: "try/out" } } });
+    const { job_id } = error.info.details as { job_id: string };
+    const spool = join(place.stateDir, "runs", job_id, "1", "stdout");
+    expect(statSync(spool).size).toBeLessThanOrEqual(SKILL_WRITE_MAX_BYTES);
+  });
+
+  it("fills no disk: a file that it writes ends at the same bound", async () => {
+    const script = "head -c 1073741824 /dev/zero >big 2>/dev/null; GOT=$(wc -c <big)";
+    const { got } = await tried(script, "capabilities: {files: write}\n");
+    expect(Number(got)).toBeLessThanOrEqual(SKILL_WRITE_MAX_BYTES);
+  });
+
+  // The kernel does not count the processes of root (docs/explanation/skills.md).
+  it.skipIf(isRoot)("a fork bomb ends at its bound, and nothing of it is left", async () => {
+    const place = await skillPlace();
+    place.add("try/out", "b() { b & b; }; b; sleep 600", "limits: {timeout_ms: 5000}\n");
+    const error = await errorOf(place.runtime.skills.run("try/out", {}, { workspace: place.workspace }));
+    expect(["TIMEOUT", "SKILL_FAILED", "SKILL_ENVELOPE_INVALID"]).toContain(error.code);
+    const left = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
+    expect(left.filter((line) => line.includes(place.root))).toEqual([]);
+  });
+
+  it("what it leaves behind in the background ends with it", async () => {
+    const place = await skillPlace();
+    const script = `(setsid sh -c 'sleep 600; : ${place.root}' >/dev/null 2>&1 &)\n${printed("try/out", "{}")}`;
+    place.add("try/out", script);
+    await place.runtime.skills.run("try/out", {}, { workspace: place.workspace });
+    const left = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
+    expect(left.filter((line) => line.includes(`: ${place.root}`))).toEqual([]);
+  });
+
+  it("is ended at the end of its time", async () => {
+    const place = await skillPlace();
+    place.add("try/out", "sleep 600", "limits: {timeout_ms: 300}\n");
+    const run = place.runtime.skills.run("try/out", {}, { workspace: place.workspace });
+    expect(await errorOf(run)).toMatchObject({ code: "TIMEOUT" });
+  });
+
+  it("a workspace that would show the machine is refused", async () => {
+    const { runtime, stateDir } = await skillPlace();
+    for (const workspace of ["/", "/proc", "/dev", stateDir])
+      expect(await errorOf(runtime.skills.run("fs/ls", {}, { workspace }))).toMatchObject({
+        code: "INVALID_REQUEST",
+        info: { details: { rule: "workspace" } },
+      });
+  });
+});
+
+it.skipIf(isHere)("without a sandbox on this machine a run is refused before anything starts", async () => {
+  const { runtime, workspace } = await skillPlace();
+  const error = await errorOf(runtime.skills.run("fs/ls", {}, { workspace }));
+  expect(error).toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
+  expect(error.suggestion).toContain("bubblewrap");
+  expect(await runtime.list({ all: true })).toEqual([]);
+});
