@@ -33,7 +33,10 @@ type ProgramStatus = "executable" | "not_executable" | "missing";
 
 export const look = (path: string): ProgramStatus => {
   try {
-    if (!statSync(path).isFile()) return "not_executable";
+    // Most directories of a PATH do not have it: an error for each would cost more than the look.
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return "missing";
+    if (!found.isFile()) return "not_executable";
     accessSync(path, constants.X_OK);
     return "executable";
   } catch (cause) {
