@@ -5,9 +5,10 @@ import { table } from "./markdown.ts";
 const SOURCE = "src/protocol/records.ts";
 /** The interfaces that the union is made of, and their files. */
 const PARTS = [
-  [SOURCE, "export interface RecordPayloads extends ScheduleRecords, SkillRecords {"],
+  [SOURCE, "export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardRecords {"],
   ["src/protocol/schedule-records.ts", "export interface ScheduleRecords {"],
   ["src/protocol/skill-records.ts", "export interface SkillRecords {"],
+  ["src/protocol/board-records.ts", "export interface BoardRecords {"],
 ] as const;
 
 interface RecordRow {
@@ -96,6 +97,7 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
   ["Approvals", /^approval_/],
   ["The blackboard", /^bb_/],
   ["Schedules", /^schedule_/],
+  ["Boards", /^(issue\.|board_)/],
   ["Mailboxes", /^mailbox_/],
   ["Skills", /^skill_/],
   ["Supervisors and trees", /^(supervisor_|tree_)/],
@@ -124,7 +126,7 @@ Every record has these members beside its payload:
 |---|---|
 | \`seq\` | its place in the log; a cursor is the \`seq\` of the last record that a reader has |
 | \`id\` | its own id; a record with an id that the log already has is not written again |
-| \`stream\`, \`version\` | \`worker:<id>\`, \`tree:<name>\`, \`mailbox:<address>\`, \`bb:<namespace>\`, \`schedule:<name>\` or \`daemon\`, and its number in that stream, without a gap |
+| \`stream\`, \`version\` | \`worker:<id>\`, \`tree:<name>\`, \`mailbox:<address>\`, \`bb:<namespace>\`, \`board:<name>\`, \`schedule:<name>\` or \`daemon\`, and its number in that stream, without a gap |
 | \`type\`, \`payload\` | as in the tables below |
 | \`recorded_at\` | RFC 3339, UTC, milliseconds |
 | \`worker_id\`, \`incarnation\` | in records of a worker |

@@ -273,6 +273,34 @@ export const SCHEDULES_PAGE_MAX = 1_000;
 /** Times that a preview shows, unless another number is asked for, and at most. */
 export const SCHEDULE_NEXT_DEFAULT = 5;
 export const SCHEDULE_NEXT_MAX = 100;
+/** Cards of one board that are not done, and boards: a card beyond them is refused. Done ones stay, so that a tracker that still lists them starts nothing. */
+export const BOARD_CARDS_MAX = 10_000;
+export const BOARDS_MAX = 100;
+/** One card: the id that its tracker gives it, its title, its text and its labels. */
+export const CARD_ID_MAX_BYTES = 128;
+export const CARD_TITLE_MAX_BYTES = 1_024;
+export const CARD_BODY_MAX_BYTES = 32 * 1024;
+export const CARD_LABELS_MAX = 32;
+export const CARD_LABEL_MAX_CHARS = 128;
+/** The reason that a person gives for what becomes of a card. */
+export const CARD_REASON_MAX_CHARS = 1_024;
+/** Cards of one request to add some, as JSON together. */
+export const CARDS_AT_ONCE_MAX = 500;
+export const CARDS_AT_ONCE_MAX_BYTES = 1024 * 1024;
+/** Cards in one page of a list, unless another number is asked for, and at most. */
+export const CARDS_PAGE_DEFAULT = 200;
+export const CARDS_PAGE_MAX = 1_000;
+/** Cards of one board that run at once, unless another number is set, and at most. */
+export const BOARD_SLOTS_DEFAULT = 1;
+export const BOARD_SLOTS_MAX = 1_000;
+/** Dispatches of one board in one pass of its scheduler (protocol-v1 notes 2.8). */
+export const BOARD_DISPATCHES_PER_PASS_MAX = 10;
+/** A card that runs without a living worker has failed after this (protocol-v1 notes 2.8, startup recovery). */
+export const BOARD_ORPHAN_GRACE_MS = 30_000;
+/** Watches of boards that are open at once. */
+export const BOARD_WATCHERS_MAX = 1_000;
+/** A file of cards, or what is piped in. */
+export const CARDS_FILE_MAX_BYTES = 64 * 1024 * 1024;
 /** Messages in one mailbox that wait or are under a lease: a send beyond it is refused. And dead letters: the oldest goes, on record. */
 export const MAILBOX_MESSAGES_MAX = 1_000;
 export const MAILBOX_DEAD_MAX = 1_000;

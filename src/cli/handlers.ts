@@ -2,6 +2,7 @@
 import type { ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import * as approvals from "./commands/approvals.ts";
 import * as blackboard from "./commands/blackboard.ts";
+import * as board from "./commands/board.ts";
 import * as care from "./commands/care.ts";
 import * as cas from "./commands/cas.ts";
 import { changesProblems } from "./commands/changes.ts";
@@ -25,6 +26,7 @@ import * as tree from "./commands/tree.ts";
 import { usage, usageProblems } from "./commands/usage.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";
+import { watchStreamProblems } from "./commands/watch-stream.ts";
 import * as workers from "./commands/workers.ts";
 import type { CommandHandler, Env } from "./context.ts";
 import { VERSION } from "./package.ts";
@@ -101,6 +103,17 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "skill/list": skills.list,
   "skill/info": skills.show,
   "skill/check": skills.check,
+  "board/add": board.add,
+  "board/list": board.list,
+  "board/show": board.show,
+  "board/claim": board.claim,
+  "board/release": board.release,
+  "board/retry": board.retry,
+  "board/block": board.block,
+  "board/handoff": board.handoff,
+  "board/done": board.done,
+  "board/dispatch": board.dispatch,
+  "board/watch": board.watch,
   "agent/capabilities": workers.capabilities,
   "mcp/list": mcp.list,
   "mcp/get": mcp.get,
@@ -152,7 +165,11 @@ export const CHECKS: Checks = {
   "agent/send": messages.sendProblems,
   "agent/messages": messages.messagesProblems,
   "bb/post": blackboard.postProblems,
-  "bb/watch": blackboard.watchProblems,
+  "bb/watch": watchStreamProblems,
+  "board/add": board.addProblems,
+  "board/list": board.listProblems,
+  "board/dispatch": board.dispatchProblems,
+  "board/watch": watchStreamProblems,
   "bb/claim": blackboard.claimProblems,
   "bb/release": blackboard.releaseProblems,
   "mailbox/send": mailbox.sendProblems,

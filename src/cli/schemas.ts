@@ -1,6 +1,7 @@
 /** The `data` of each command in JSON, as zod schemas. Only the manifest and --schema load them, never the client's quick path. */
 import * as z from "zod";
 import type { Replies } from "../daemon/replies.ts";
+import { CARD_STATES } from "../protocol/board.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import { ANSWERS, HOLD_REASONS } from "../protocol/holds.ts";
@@ -10,9 +11,11 @@ import { MAIL_TYPES } from "../protocol/mail-records.ts";
 import type { ModelUsage, RecordType, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
 import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
+import { CARD_LANES, COMPLETED_LANES } from "../protocol/words.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { AppliedReply, PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../runtime/api.ts";
 import type { ItemView } from "../runtime/blackboard-replies.ts";
+import type { CardInfo, CardMoved } from "../runtime/board-replies.ts";
 import type { JobView } from "../runtime/job-replies.ts";
 import type { BudgetView, UsageReply } from "../runtime/replies.ts";
 import type { ScheduleInfo, ScheduleView } from "../runtime/schedule-replies.ts";
@@ -676,6 +679,56 @@ const mailLease = z.object({
 });
 const mailChanged = z.object({ message_id: id, to: z.string(), effect });
 
+/** A card, with the names of protocol-v1 notes 2.7. */
+const cardShape = {
+  board: z.string(),
+  issue_id: z.string(),
+  title: z.string(),
+  body: z.string().nullable(),
+  labels: z.array(z.string()),
+  priority: Priority,
+  state: z.enum(CARD_STATES),
+  lane: z.enum(CARD_LANES),
+  policy_status: z.enum(["ok", "denied", "blocked", "validation_failed"]),
+  eligibility: z.enum(["eligible", "ineligible"]),
+  denial_reason: z.string().nullable().describe("why it is not dispatched, or why its last try failed"),
+  last_outcome: z
+    .enum(["spawn_denied", "policy_denied", "preflight_failed", "execution_failed", "cancelled", "completed"])
+    .nullable(),
+  code: code.nullable().describe("error code of its newest failure"),
+  attempt: z.int().describe("tries of the dispatcher so far"),
+  retry_due_at: time.nullable(),
+  run_id: z.string().nullable(),
+  agent_id: id.nullable().describe("worker of its newest try"),
+  claimed_by: z.string().nullable(),
+  discovered_at: time,
+  changed_at: time,
+};
+const cardMoved: z.ZodType<CardMoved> = z.object({ ...cardShape, effect: z.enum(["updated", "noop"]) });
+const cardInfo: z.ZodType<CardInfo> = z.object({
+  ...cardShape,
+  worker: z
+    .object({
+      id,
+      name: z.string().nullable(),
+      kind: z.string(),
+      status: WorkerStatus,
+      reason: z.string(),
+    })
+    .nullable(),
+  workspace: workspace.nullable(),
+  commands: z.array(z.string()).describe("commands that show more of it, or move it on"),
+});
+const dispatcherShape = {
+  slots: z.int().describe("cards that run at once; 0: it takes no more cards"),
+  completed_lane: z.enum(COMPLETED_LANES),
+  kind: z.string(),
+  cwd: z.string(),
+  worktree: z.boolean(),
+  by: z.string(),
+  configured_at: time,
+};
+
 export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/demo": z.object({
     records: z.int(),
@@ -811,6 +864,30 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "skill/list": z.array(skill),
   "skill/info": skill,
   "skill/check": skill,
+  "board/add": z.object({
+    board: z.string(),
+    cards: z.array(z.object({ issue_id: z.string(), effect: z.enum(["created", "updated", "noop"]) })),
+  }),
+  "board/list": z.object({
+    board: z.string(),
+    dispatcher: z.object(dispatcherShape).nullable().describe("null where nobody has set one"),
+    lanes: z.record(z.enum(CARD_LANES), z.int()).describe("cards of the whole board, by lane"),
+    cards: z.array(z.object(cardShape)),
+    cursor: z.string().optional(),
+  }),
+  "board/show": cardInfo,
+  "board/claim": cardMoved,
+  "board/release": cardMoved,
+  "board/retry": cardMoved,
+  "board/block": cardMoved,
+  "board/handoff": cardMoved,
+  "board/done": cardMoved,
+  "board/dispatch": z.object({
+    board: z.string(),
+    ...dispatcherShape,
+    effect: z.enum(["created", "updated", "noop"]),
+  }),
+  "board/watch": followed,
   "bb/release": z.object({
     item_id: id,
     done: z.boolean(),

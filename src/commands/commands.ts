@@ -12,6 +12,10 @@ import {
   BB_PAGE_MAX,
   BB_TTL_MAX_MS,
   BB_TTL_MIN_MS,
+  BOARD_SLOTS_DEFAULT,
+  BOARD_SLOTS_MAX,
+  CARDS_PAGE_DEFAULT,
+  CARDS_PAGE_MAX,
   INBOX_PAGE_MAX,
   JOBS_PAGE_DEFAULT,
   JOBS_PAGE_MAX,
@@ -40,7 +44,14 @@ import { JOB_STATES } from "../protocol/jobs.ts";
 import type { RequestName } from "../protocol/requests.ts";
 import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
 import { seconds } from "../protocol/spec-fields.ts";
-import { LIST_SORTS, NAMESPACE_DEFAULT, PROFILE_NAMES, WORKER_STATUSES } from "../protocol/words.ts";
+import {
+  BOARD_DEFAULT,
+  CARD_LANES,
+  LIST_SORTS,
+  NAMESPACE_DEFAULT,
+  PROFILE_NAMES,
+  WORKER_STATUSES,
+} from "../protocol/words.ts";
 import { kindsThatTake, kindWords, PROGRAMS } from "./kinds.ts";
 import { SPEC_FLAGS } from "./spawn-flags.ts";
 
@@ -208,6 +219,17 @@ const since: FlagDef = {
   value: "10m",
   help: "only records from the last 10m, 2h, 7d …",
 };
+const watchFrom: FlagDef = {
+  name: "from",
+  type: "cursor",
+  value: "SEQ",
+  help: "start after this seq, or EPOCH:SEQ, then continue live",
+};
+const noFollow: FlagDef = {
+  name: "no-follow",
+  type: "bool",
+  help: "end after the records that are there",
+};
 const waitTimeout: FlagDef = {
   name: "timeout",
   type: "duration",
@@ -258,6 +280,32 @@ const itemState: FlagDef = {
   value: "STATE",
   help: "only items that are free, or claimed",
 };
+
+const board: FlagDef = {
+  name: "board",
+  type: "string",
+  value: "B",
+  help: "the board",
+  default: BOARD_DEFAULT,
+};
+const card: ArgDef = { name: "CARD", help: "the id of the card, as its tracker has it", required: true };
+const cardReason: FlagDef = { name: "reason", type: "string", value: "TEXT", help: "kept in the log" };
+/** A command that moves one card. */
+const cardMove = (verb: string, summary: string, details: string): CommandDef => ({
+  words: ["board", verb],
+  command: `board/${verb}`,
+  request: `board/${verb}` as RequestName,
+  group: "Share work",
+  danger: "mutating",
+  stream: false,
+  exits: [5, 6, 7],
+  summary,
+  details,
+  args: [card],
+  flags: [board, ...(verb === "claim" ? [] : [cardReason])],
+  examples: [`agent board ${verb} GH-12`],
+});
+
 const EXAMPLE_ITEM = "01JZ8Q4D7E";
 
 const digest: ArgDef = { name: "DIGEST", help: "sha256:… as `agent cas put` prints it", required: true };
@@ -379,6 +427,12 @@ const zone: FlagDef = {
   default: "the zone of the daemon",
 };
 const scheduleName: ArgDef = { name: "NAME", help: "name of the schedule", required: true };
+/** The board names the worker of a card, gives it a worktree, and follows it to its end. */
+const NOT_OF_A_CARD = new Set([
+  ...["name", "session", "fork", "interactive", "passivate", "supervisor", "worktree", "priority"],
+  ...["idempotency-key", "dry-run", "watch", "wait", "detach", "verbose"],
+]);
+const CARD_FLAGS = SPAWN_FLAGS.filter(({ name }) => !NOT_OF_A_CARD.has(name));
 
 const spawnFlags = (...names: readonly string[]): readonly FlagDef[] =>
   SPAWN_FLAGS.filter(({ name }) => names.includes(name));
@@ -1575,17 +1629,7 @@ export const COMMANDS: readonly CommandDef[] = [
     details:
       "Prints a record for each item that is posted, claimed, extended, released or over. Ctrl-C ends it. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ.",
     args: [],
-    flags: [
-      namespace,
-      {
-        name: "from",
-        type: "cursor",
-        value: "SEQ",
-        help: "start after this seq, or EPOCH:SEQ, then continue live",
-      },
-      since,
-      { name: "no-follow", type: "bool", help: "end after the records that are there" },
-    ],
+    flags: [namespace, watchFrom, since, noFollow],
     examples: ["agent bb watch", "agent bb watch --ns builds --from 0 --no-follow -o ndjson"],
   },
   {
@@ -1717,6 +1761,143 @@ export const COMMANDS: readonly CommandDef[] = [
     args: [{ name: "FOLDER", help: "the folder of its skill.yaml or SKILL.md", required: true }],
     flags: [],
     examples: ["agent skills check ~/.local/state/holdfast/skills/weather"],
+  },
+  {
+    words: ["board", "add"],
+    command: "board/add",
+    request: "board/add",
+    group: "Share work",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7, 11],
+    summary: "Add cards to a board: one, or those of a file",
+    details:
+      "A file has one card a line, as JSON: {id, title, body, labels, priority}. A card whose id the board has is not added again: it takes the new words and stays where it is, so that a tracker can be fed again and again. Prints the ids of new cards. Starts the daemon if none runs.",
+    args: [
+      { name: "CARD", help: "the id of the card, as its tracker has it" },
+      { name: "TITLE", help: "the task in one line" },
+    ],
+    flags: [
+      board,
+      { name: "from", type: "string", value: "F", help: "the cards of this file; - is stdin" },
+      { name: "body", type: "string", value: "TEXT", help: "the text of the card, up to 32 KB" },
+      { name: "label", short: "l", type: "string", value: "L", repeatable: true, help: "label of the card" },
+      {
+        name: "priority",
+        type: "enum",
+        values: ["critical", "high", "normal", "low", "background"],
+        value: "P",
+        help: "its rank among the cards that wait",
+        default: "normal",
+      },
+    ],
+    examples: [
+      "agent board add GH-12 'Fix the login' --label bug",
+      "gh issue list --json number,title,body --jq '.[] | {id: .number, title, body}' | agent board add --from -",
+    ],
+  },
+  {
+    words: ["board", "list"],
+    command: "board/list",
+    request: "board/list",
+    group: "Share work",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Show the cards of a board by their lanes",
+    args: [],
+    flags: [
+      board,
+      {
+        name: "lane",
+        type: "list",
+        value: "L,…",
+        suggests: CARD_LANES,
+        help: `only cards in these lanes: ${CARD_LANES.join(", ")}`,
+      },
+      ...pageFlags(CARDS_PAGE_MAX, CARDS_PAGE_DEFAULT),
+    ],
+    examples: ["agent board list", "agent board list --lane Blocked,Review"],
+  },
+  {
+    words: ["board", "show"],
+    command: "board/show",
+    request: "board/show",
+    group: "Share work",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "Show a card, and what leads to its worker, its worktree and its changes",
+    args: [card],
+    flags: [board],
+    examples: ["agent board show GH-12"],
+  },
+  {
+    words: ["board", "dispatch"],
+    command: "board/dispatch",
+    request: "board/dispatch",
+    group: "Share work",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7, 11],
+    argv: true,
+    summary: "Give each card of a board a worker, so many at once",
+    details:
+      "Sets the dispatcher of the board, which the daemon keeps over restarts. Each card gets a worker of its own, in a git worktree of its own. A worker that completes moves its card to Done, or with --review to Review; one that fails is tried again or blocks its card, by the code of its error. {id}, {title}, {body} and {labels} in PROMPT stand for the words of the card; without them the words come after the prompt. The worker has the id in HOLDFAST_CARD. Without KIND the worker stays as it was set, so that --slots alone changes the number; --slots 0 takes no more cards.",
+    args: [
+      { name: "KIND", help: "kind of agent", complete: "kind" },
+      { name: "PROMPT", help: "the agent's task for each card; - reads stdin" },
+    ],
+    flags: [
+      board,
+      {
+        name: "slots",
+        type: "int",
+        value: "N",
+        help: "cards that run at once; 0 takes no more",
+        default: String(BOARD_SLOTS_DEFAULT),
+        min: 0,
+        max: BOARD_SLOTS_MAX,
+      },
+      { name: "review", type: "bool", help: "a card whose worker has completed waits for a review" },
+      { name: "from", type: "string", value: "F", help: "add the cards of this file first; - is stdin" },
+      { name: "no-worktree", type: "bool", help: "all workers work in the same directory" },
+      ...CARD_FLAGS,
+    ],
+    examples: [
+      "agent board dispatch claude --slots 5 --from issues.jsonl --review",
+      "agent board dispatch codex 'Fix issue {id}: {title}\n\n{body}' --slots 3",
+      "agent board dispatch --slots 0",
+    ],
+  },
+  cardMove(
+    "claim",
+    "Take a card yourself, so that no worker is spawned for it",
+    "From Todo, RetryQueued, Blocked or Review. A claim of an agent ends with the agent.",
+  ),
+  cardMove("release", "Give a claimed card back", "The dispatcher may take it then."),
+  cardMove("retry", "Try a card again now", "From RetryQueued, Blocked or Review."),
+  cardMove("block", "Keep a card from being dispatched", "Until it is tried again, claimed or done."),
+  cardMove("handoff", "Move a card to Review", "From Claimed or Blocked."),
+  cardMove(
+    "done",
+    "Mark a card as done",
+    "From every lane but Running: the end of its worker moves a card that runs. A card that is done stays so.",
+  ),
+  {
+    words: ["board", "watch"],
+    command: "board/watch",
+    request: "board/watch",
+    group: "Share work",
+    danger: "safe",
+    stream: true,
+    exits: [],
+    summary: "Follow what happens on a board",
+    details:
+      "Prints a record for each move of a card. Ctrl-C ends it. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ.",
+    args: [],
+    flags: [board, watchFrom, since, noFollow],
+    examples: ["agent board watch", "agent board watch --from 0 --no-follow -o ndjson"],
   },
   {
     words: ["mailbox", "send"],

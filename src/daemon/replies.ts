@@ -21,6 +21,7 @@ import type {
   WorkerView,
 } from "../runtime/api.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
+import type { BoardApi } from "../runtime/board-api.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skills-api.ts";
 import type { LoopLag } from "./health.ts";
@@ -50,6 +51,13 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly configuration_changed: boolean;
 }
 
+/** `next` is the seq to go on from, `cursor` the same with the log's epoch; `records` how many were sent as progress. */
+export interface StreamReply {
+  readonly next: number;
+  readonly records: number;
+  readonly cursor: string;
+}
+
 /** `noop`: it was done before, with the same idempotency key. */
 export interface RepeatedReply {
   readonly effect?: "noop";
@@ -67,17 +75,14 @@ interface OwnReplies {
     readonly total: number;
     readonly cursor?: string;
   };
-  /**
-   * `next` is the seq to continue from, `cursor` the same with the log's epoch; `records` is the number sent
-   * as progress.
-   */
-  "agent/watch": { readonly next: number; readonly records: number; readonly cursor: string };
+  "agent/watch": StreamReply;
   "bb/post": PostReply;
   "bb/list": ItemsReply;
   "bb/search": ItemsReply;
   "bb/claim": ClaimReply;
   "bb/release": ReleaseReply;
-  "bb/watch": { readonly next: number; readonly records: number; readonly cursor: string };
+  "bb/watch": StreamReply;
+  "board/watch": StreamReply;
   /** `refused`: adapters of users that are left out, with the reasons. */
   "agent/capabilities": {
     readonly kinds: Success<"capabilities">;
@@ -105,11 +110,13 @@ type ReplyOf<Name> = Name extends `mailbox/${infer M extends keyof MailboxApi}`
   ? Effect.Success<ReturnType<MailboxApi[M]>>
   : Name extends `schedule/${infer M extends keyof SchedulesApi}`
     ? Effect.Success<ReturnType<SchedulesApi[M]>>
-    : Name extends `${string}/${infer M extends keyof RuntimeApi}`
-      ? Success<M> extends readonly unknown[]
-        ? { readonly results: Success<M> }
-        : Success<M>
-      : never;
+    : Name extends `board/${infer M extends Exclude<keyof BoardApi, "watch">}`
+      ? Effect.Success<ReturnType<BoardApi[M]>>
+      : Name extends `${string}/${infer M extends keyof RuntimeApi}`
+        ? Success<M> extends readonly unknown[]
+          ? { readonly results: Success<M> }
+          : Success<M>
+        : never;
 
 export type Replies = {
   [Name in RequestName]: Name extends BuiltinCommand

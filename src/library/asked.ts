@@ -12,11 +12,12 @@ import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import { type TreeSpecInput, withClientEnvironment } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
+import type { DispatchSet } from "../runtime/board-replies.ts";
 import type { SubmittedJob } from "../runtime/job-replies.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
 import type { ScheduleChange } from "../runtime/schedule-replies.ts";
 import { checked, optionsOf } from "./checked.ts";
-import type { JobOptions, McpOptions, ScheduleOptions, SpawnOptions } from "./options.ts";
+import type { DispatchOptions, JobOptions, McpOptions, ScheduleOptions, SpawnOptions } from "./options.ts";
 
 /** `spawn` of both entry points: in this process's directory, with those of its variables that may reach the agent. */
 export const spawnAs = (
@@ -61,6 +62,24 @@ export const scheduleAs = (
       catch: asHoldfastError,
     }),
     ({ schedule }) => api.schedules.add(schedule),
+  );
+
+/** `board.dispatch` of both doors: its workers run in this process's directory, with those of its variables that may reach an agent. */
+export const dispatchAs = (
+  api: RuntimeApi,
+  registry: Registry,
+  options: DispatchOptions,
+): Effect.Effect<DispatchSet, HoldfastError> =>
+  Effect.flatMap(
+    Effect.try({
+      try: () => {
+        const { worker, ...asked } = optionsOf(options);
+        const spec = worker === undefined ? undefined : spawnRequest(registry, optionsOf(worker)).spec;
+        return checked("board/dispatch", { ...asked, spec });
+      },
+      catch: asHoldfastError,
+    }),
+    api.board.dispatch,
   );
 
 const spawnRequest = ({ adapterFor }: Registry, options: SpawnOptions) => {

@@ -15,6 +15,7 @@ import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { SearchReply } from "../runtime/search-replies.ts";
 import { applyAs, scheduleAs, spawnAs, submitAs } from "./asked.ts";
 import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
+import { type BoardCalls, boardOf } from "./board-calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import { checkedThen } from "./checked-then.ts";
 import { kindsOf, openWith } from "./opening.ts";
@@ -22,12 +23,13 @@ import type { JobOptions, OpenOptions, ScheduleOptions, SearchOptions, SpawnOpti
 
 /** Every method is an Effect that fails only with a HoldfastError; every watch is a Stream. */
 export interface RuntimeApi
-  extends Omit<Core, "spawn" | "applyTree" | "jobs" | "blackboard" | "search" | "schedules"> {
+  extends Omit<Core, "spawn" | "applyTree" | "jobs" | "blackboard" | "board" | "search" | "schedules"> {
   /** Jobs, as `Runtime.jobs` has them. */
   readonly jobs: Omit<JobsApi, "submit"> & {
     submit(options: JobOptions): Effect.Effect<SubmittedJob, HoldfastError>;
   };
   readonly blackboard: BlackboardCalls;
+  readonly board: BoardCalls;
   /** Finds records by their words, as `Runtime.search` does. */
   search(text: string, options?: SearchOptions): Effect.Effect<SearchReply, HoldfastError>;
   /** Schedules, as `Runtime.schedules` has them. */
@@ -55,6 +57,7 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
       (api): RuntimeApi => ({
         ...api,
         blackboard: blackboardOf(api),
+        board: boardOf(api, registry),
         search: (text, how = {}) =>
           checkedThen(() => checked("agent/search", { text, ...optionsOf(how) }), api.search),
         schedules: { ...api.schedules, add: (asked) => scheduleAs(api, registry, asked) },

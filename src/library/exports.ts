@@ -44,6 +44,15 @@ export type {
   PostReply,
   ReleaseReply,
 } from "../runtime/blackboard-replies.ts";
+export type {
+  BoardReply,
+  CardInfo,
+  CardMoved,
+  CardsAdded,
+  CardView,
+  DispatcherView,
+  DispatchSet,
+} from "../runtime/board-replies.ts";
 export type { KeptWorker, PrunedWorker, PruneReply, RenameReply } from "../runtime/care-replies.ts";
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "../runtime/job-replies.ts";
 export type {
@@ -97,7 +106,13 @@ export type {
   Answer,
   ApproveOptions,
   BlackboardWatchOptions,
+  BoardOptions,
+  BoardWatchOptions,
+  CardMoveOptions,
+  CardOptions,
+  CardsOptions,
   ClaimOptions,
+  DispatchOptions,
   ItemsOptions,
   JobOptions,
   Json,

@@ -23,6 +23,7 @@ import type * as replies from "../runtime/replies.ts";
 import type { SearchReply } from "../runtime/search-replies.ts";
 import { applyAs, mcpOf, spawnAs } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
+import { Board } from "./board.ts";
 import { checked, checkWatch, invalid, optionsOf } from "./checked.ts";
 import { Jobs } from "./jobs.ts";
 import { RuntimeMailbox } from "./mailbox.ts";
@@ -36,9 +37,6 @@ import { Watches } from "./watches.ts";
 
 type OneOrEach = replies.PerWorker | readonly replies.PerWorker[];
 
-/** Runs the calls of a runtime, on the clock of the machine or of a test. */
-type RunEffect = typeof promised;
-
 /**
  * A supervision runtime over one state directory. Every method rejects only with a HoldfastError. A worker is named by its
  * id, a unique prefix of the id, or its name. An open runtime keeps the process alive, as a listening server does.
@@ -46,28 +44,25 @@ type RunEffect = typeof promised;
 export class Runtime {
   readonly jobs: Jobs;
   readonly blackboard: Blackboard;
+  readonly board: Board;
   readonly mailbox: RuntimeMailbox;
   readonly schedules: RuntimeSchedules;
   readonly skills: RuntimeSkills;
   readonly #api: RuntimeApi;
   readonly #registry: Registry;
   readonly #scope: Scope.Closeable;
-  readonly #run: RunEffect;
+  readonly #run: typeof promised;
   readonly #watches = new Watches();
   #closing: Promise<void> | undefined;
 
-  private constructor(
-    api: RuntimeApi,
-    registry: Registry,
-    scope: Scope.Closeable,
-    run: RunEffect = promised,
-  ) {
+  private constructor(api: RuntimeApi, registry: Registry, scope: Scope.Closeable, run = promised) {
     this.#run = run;
     this.#api = api;
     this.#registry = registry;
     this.#scope = scope;
     this.blackboard = new Blackboard(api, (make) => this.#call(make), this.#watches);
     this.jobs = new Jobs(api, registry, this.#watches, (call) => this.#call(call));
+    this.board = new Board(api, registry, (make) => this.#call(make), this.#watches);
     this.mailbox = new RuntimeMailbox(api.mailbox, (make) => this.#call(make));
     this.schedules = new RuntimeSchedules(api, registry, (make) => this.#call(make));
     this.skills = new RuntimeSkills(api.skills, (make) => this.#call(make));
@@ -91,7 +86,7 @@ export class Runtime {
   }
 
   /** Wraps an open runtime whose calls go through `run`; for `openForTest`. @internal */
-  static over(api: RuntimeApi, registry: Registry, scope: Scope.Closeable, run: RunEffect): Runtime {
+  static over(api: RuntimeApi, registry: Registry, scope: Scope.Closeable, run: typeof promised): Runtime {
     return new Runtime(api, registry, scope, run);
   }
 

@@ -3,7 +3,7 @@ import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { KindName } from "../adapters/kinds.ts";
 import type { MissedPolicy, OverlapPolicy } from "../protocol/schedule-records.ts";
 import type { SpecFields } from "../protocol/spec-fields.ts";
-import type { ProfileName } from "../protocol/words.ts";
+import type { CardLane, CompletedLane, ProfileName } from "../protocol/words.ts";
 import type { WorkerSpecInput, WorkerStatus } from "../protocol/worker.ts";
 
 export interface OpenOptions {
@@ -231,6 +231,54 @@ export interface ReleaseOptions {
 /** A watch begins with what comes from now on, unless `from` is given; with `follow: false` it ends with the log. */
 export interface BlackboardWatchOptions {
   readonly ns?: string;
+  readonly from?: number | string;
+  readonly follow?: boolean;
+}
+
+/** A card: what a tracker says about an issue. */
+export interface CardOptions {
+  /** As its tracker names it; a board has one card of an id. */
+  readonly id: string | number;
+  readonly title: string;
+  readonly body?: string | null;
+  readonly labels?: string[];
+  /** Default: `normal`. */
+  readonly priority?: "critical" | "high" | "normal" | "low" | "background";
+}
+
+export interface BoardOptions {
+  /** Default: `default`. */
+  readonly board?: string;
+}
+
+export interface CardMoveOptions extends BoardOptions {
+  readonly id: string;
+  /** Kept in the log. */
+  readonly reason?: string;
+}
+
+export interface CardsOptions extends BoardOptions, PageOptions {
+  readonly lanes?: CardLane[];
+}
+
+/** A field that is not given stays as it is. */
+export interface DispatchOptions extends BoardOptions {
+  /** Cards that run at once; 0 takes no more cards. Default: 1. */
+  readonly slots?: number;
+  /** The lane of a card whose worker has completed. Default: `Done`. */
+  readonly completed_lane?: CompletedLane;
+  /**
+   * The worker of each card. `{id}`, `{title}`, `{body}` and `{labels}` in its prompt stand for the card's words, which otherwise
+   * come after the prompt. With `worktree: {}` each card has a worktree of its own.
+   */
+  readonly worker?: Omit<
+    SpawnOptions,
+    "name" | "session" | "interactive" | "supervisor" | "idempotency_key" | "dry_run"
+  >;
+}
+
+/** A watch begins with what comes from now on, unless `from` is given; with `follow: false` it ends with the log. */
+export interface BoardWatchOptions extends BoardOptions {
   readonly from?: number | string;
   readonly follow?: boolean;
 }

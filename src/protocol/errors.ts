@@ -211,6 +211,14 @@ export const ERROR_CATALOGUE = {
     "none",
     "See the items of a namespace with `agent bb list --ns NS`; one that is done or past its time to live is gone.",
   ),
+  CARD_NOT_FOUND: row(
+    "ENOTFOUND",
+    5,
+    404,
+    false,
+    "none",
+    "See the cards of a board with `agent board list`.",
+  ),
   FILE_NOT_FOUND: row(
     "ENOTFOUND",
     5,

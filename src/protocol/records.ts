@@ -11,6 +11,7 @@ import type {
   ItemPosted,
   ItemReleased,
 } from "./blackboard-records.ts";
+import type { BoardRecords } from "./board-records.ts";
 import type { EndCause, ExitCause, ExitReason, PauseReason, StartKind } from "./causes.ts";
 import type { ClockStamp } from "./clock-stamp.ts";
 import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
@@ -61,7 +62,7 @@ export type {
   WorkerWorkspace,
 };
 
-export interface RecordPayloads extends ScheduleRecords, SkillRecords {
+export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardRecords {
   /** The first record of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
   /** The worker may not start yet. Its place in the queue changes; `agent list` has the current one. */

@@ -25,6 +25,7 @@ import {
   TAIL_MAX_RECORDS,
 } from "../base/limits.ts";
 import { BLACKBOARD_REQUESTS } from "./blackboard-requests.ts";
+import { BOARD_REQUESTS } from "./board-requests.ts";
 import { CURSOR } from "./cursor.ts";
 import { isUlid } from "./forms.ts";
 import { ANSWERS } from "./holds.ts";
@@ -283,6 +284,7 @@ export const Requests = {
   ...BLACKBOARD_REQUESTS,
   ...SCHEDULE_REQUESTS,
   ...SKILL_REQUESTS,
+  ...BOARD_REQUESTS,
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   /** The versions that the client speaks and the profiles that it needs. A connection works without this request. */
   "protocol/hello": z.strictObject({

@@ -35,3 +35,11 @@ export const BUILTIN_COMMANDS = [
   "plugin/pagination",
 ] as const;
 export type BuiltinCommand = (typeof BUILTIN_COMMANDS)[number];
+/** The board where none is given. */
+export const BOARD_DEFAULT = "default";
+/** Lanes of a board: protocol-v1 notes 2.7. */
+export const CARD_LANES = ["Todo", "Claimed", "Running", "RetryQueued", "Blocked", "Review", "Done"] as const;
+export type CardLane = (typeof CARD_LANES)[number];
+/** The lane of a card whose worker has completed. */
+export const COMPLETED_LANES = ["Done", "Review"] as const;
+export type CompletedLane = (typeof COMPLETED_LANES)[number];

@@ -21,6 +21,7 @@ import type { RecordFilter } from "../store/event-log.ts";
 import type { GcReport } from "../store/gc-report.ts";
 import type { CheckReport } from "../store/upkeep.ts";
 import type { BlackboardApi } from "./blackboard-api.ts";
+import type { BoardApi } from "./board-api.ts";
 import type { PruneReply, RenameReply } from "./care-replies.ts";
 import type { TakePage } from "./following/follower.ts";
 import type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
@@ -248,6 +249,8 @@ export interface JobsApi {
 
 export interface RuntimeApi {
   readonly blackboard: BlackboardApi;
+  /** Cards of issues, and the dispatcher that spawns a worker for each. */
+  readonly board: BoardApi;
   readonly mailbox: MailboxApi;
   readonly schedules: SchedulesApi;
   readonly skills: SkillsApi;

@@ -5,3 +5,6 @@ export const keyReused = (key: string): HoldfastError =>
   new HoldfastError("VERSION_CONFLICT", `The idempotency key ${key} was given to another request.`, {
     suggestion: "Use a new idempotency key for a new request.",
   });
+
+/** The id of the record of a spawn with this key. */
+export const spawnRecordId = (key: string): string => `spawn:${key}`;

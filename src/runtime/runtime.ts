@@ -36,6 +36,7 @@ import { Spawning } from "./commands/spawn.ts";
 import { applyingTrees, takingTreesDown } from "./commands/trees.ts";
 import { makeWait } from "./commands/wait.ts";
 import { makeBlackboard } from "./control/blackboard.ts";
+import { makeBoards } from "./control/boards.ts";
 import { Boxes } from "./control/boxes.ts";
 import { Mailboxes } from "./control/mailboxes.ts";
 import { makeSchedules } from "./control/schedules.ts";
@@ -104,13 +105,15 @@ export const makeRuntime = (
     yield* Effect.forkScoped(tellingLost(messaging.tellLost, services));
     const { identify, identifyIn, permitAll, permitStart } = core.authority;
     const wait = makeWait(core, ends);
+    const board = yield* makeBoards(core, queries, { spawn: spawning.spawn, ends });
     const calls = { ...queries, spawn: spawning.spawn, kill: killing.kill, wait };
     const { skills: ground = skillGround(options.state_dir) } = options;
     const skills = new Skills(core, ground, { spawning, killing, ends });
     return {
-      ...queries,
+      ...calls,
       jobs: makeJobs(calls),
       blackboard,
+      board,
       mailbox,
       schedules,
       tree: () => Effect.map(queries.tree(), schedules.inTree),
@@ -129,7 +132,6 @@ export const makeRuntime = (
       removeWorktrees: changes.removeWorktrees,
       inbox: inbox.inbox,
       answer: answers.answer,
-      spawn: spawning.spawn,
       resume: makeResuming(core, spawning.spawn),
       identify,
       identifyIn,
@@ -137,9 +139,7 @@ export const makeRuntime = (
       permitStart,
       applyTree,
       downTree,
-      kill: killing.kill,
       restart: restarting.restart,
-      wait,
       settled,
       shutdown: ending.shutdown,
     };

@@ -1,8 +1,10 @@
 /**
- * The views that the store folds from the log: rows of workers, turns, messages, mail, approvals, holds and trees, and the
- * blackboard.
+ * The views that the store folds from the log: rows of workers, turns, messages, mail, approvals, holds and trees, the
+ * blackboard and boards.
  */
 import type { BlackboardItem } from "../protocol/blackboard.ts";
+import type { Card } from "../protocol/board.ts";
+import type { BoardConfigured } from "../protocol/board-records.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
 import type { DeniedCalls } from "../protocol/denied.ts";
 import type { Hold } from "../protocol/holds.ts";
@@ -10,6 +12,7 @@ import type { MailMessage } from "../protocol/mail.ts";
 import type { MessageRow } from "../protocol/message-row.ts";
 import type { EndCause, JsonValue, ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
 import type { Schedule } from "../protocol/schedule.ts";
+import type { CardLane } from "../protocol/words.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 import type { SearchPage, SearchQuery } from "./search.ts";
 import type { SubtreeSum, UsageQuery, UsageReport } from "./usage-report.ts";
@@ -154,6 +157,22 @@ export interface ItemQuery {
   readonly limit: number;
 }
 
+/** The dispatcher of a board, as it was set last. */
+export interface BoardSetting extends Omit<BoardConfigured, "clock"> {
+  readonly board: string;
+  readonly configured_at: string;
+}
+
+/** Cards of one board, in the order of their discovery. */
+export interface CardQuery {
+  readonly board: string;
+  /** Empty: all lanes. */
+  readonly lanes: readonly CardLane[];
+  /** Discovered after the record with this seq. */
+  readonly after: number;
+  readonly limit: number;
+}
+
 export interface Views {
   worker(id: string): WorkerRow | undefined;
   /** The state by the records, whatever the row says. */
@@ -227,4 +246,16 @@ export interface Views {
   schedule(name: string): Schedule | undefined;
   /** Schedules whose names come after `name`, in the order of their names. */
   schedulesAfter(name: string, limit: number): readonly Schedule[];
+  card(board: string, issueId: string): Card | undefined;
+  cards(query: CardQuery): readonly Card[];
+  /** Eligible cards in Todo: by priority, then in the order of their discovery. */
+  freeCards(board: string, limit: number): readonly Card[];
+  /** Cards in RetryQueued, by the wall clock's time of their next try. */
+  waitingCards(board: string, limit: number): readonly Card[];
+  /** How many cards of a board are in each lane; a lane without cards is left out. */
+  lanesOf(board: string): Readonly<Partial<Record<CardLane, number>>>;
+  /** Boards with cards, in their order. */
+  boards(limit: number): readonly string[];
+  /** Dispatchers of all boards that have one. */
+  boardSettings(): readonly BoardSetting[];
 }

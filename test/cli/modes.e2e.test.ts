@@ -83,6 +83,14 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["skill/list", ["skills", "list"]],
   ["skill/info", ["skills", "show", "fs/ls"]],
   ["skill/check", ["skills", "check", fixture("skill")]],
+  ["board/add", ["board", "add", "GH-1", "Fix the login", "--label", "bug"]],
+  ["board/add", ["board", "add", "GH-2", "Fix the logout"]],
+  ["board/dispatch", ["board", "dispatch", "--slots", "0", "--no-worktree", "--", "true"]],
+  ["board/claim", ["board", "claim", "GH-1"]],
+  ["board/done", ["board", "done", "GH-2"]],
+  ["board/list", ["board", "list"]],
+  ["board/show", ["board", "show", "GH-1"]],
+  ["board/watch", ["board", "watch", "--from", "0", "--no-follow"]],
   ["jobs/submit", ["jobs", "submit", "--name", "job", "--", "sh", "-c", "echo hi"]],
   ["jobs/wait", ["jobs", "wait", "job"]],
   ["jobs/tail", ["jobs", "tail", "job"]],
@@ -194,8 +202,11 @@ it("covers every command", () => {
   const talk = ["agent/answer", "agent/ask", "approvals/approve", "approvals/deny", "agent/cancel"];
   // A release needs the token of a claim (blackboard.e2e); these a token or the id of a message (commands/mailbox.e2e).
   const mail = ["ack", "nack", "extend", "reply", "show", "resend", "drop"].map((verb) => `mailbox/${verb}`);
+  // These answer as a claim of a card does (board.e2e).
+  const moves = ["release", "retry", "block", "handoff"].map((verb) => `board/${verb}`);
   const elsewhere = [
     ...mail,
+    ...moves,
     "agent/demo",
     "daemon/run",
     "agent/resume",

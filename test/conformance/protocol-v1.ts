@@ -436,6 +436,14 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
+      says: "`board/*`, cards of the orchestration (notes 2.7): states, lanes, checked moves, retries by code",
+      done: ["BOARDS", "daemon/handlers/boards"],
+      held: [
+        "a card runs only as one worker at a time, each try has a key of its own, and what is done stays so",
+        "control/board/decide.unit",
+      ],
+    },
+    {
       says: "`mailbox/*`, of the profile agent/v1: at least once, in order, under leases",
       done: ["MailboxRequests", "protocol/mailbox-requests"],
       held: [

@@ -90,7 +90,7 @@ export const RUN_EVENTS: Contract = {
   sentences,
   deviations: [
     "**Transitions that are added**: `pending` to `failed` and `cancelled`, `starting` to `stopping` and `cancelled`: a worker of ours is killed or given up also before it runs. `stopping` to `cancelled` is missing in the text and done by the original.",
-    "**Events are exported**, not imported, and not streamed: there is no store of foreign events, no `turn` stream, and no orchestration (`issue.*`, cards).",
+    "**Events are exported**, not imported, and not streamed: there is no store of foreign events, no `turn` stream, and no orchestration (`issue.*` is in the log, docs/decisions/0046).",
     "**`command` is `spawn`** and `request_id` the record's correlation id in every event; `workspace_id` and `raw_state` are left out.",
   ],
 };

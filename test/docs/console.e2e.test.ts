@@ -11,7 +11,8 @@ const PAGE_MAX_MS = 120_000;
 /** Lines that a page shows come within this; until then a command that only looks, or answers, is typed again. */
 const SHOWN_WITHIN_MS = 15_000;
 const AGAIN_MS = 200;
-const LOOKS = /^agent (answer|approvals|changes|inbox|info|list|logs|messages|output|tree|usage|why)\b/;
+const LOOKS =
+  /^agent (answer|approvals|board (?:list|show)|changes|inbox|info|list|logs|messages|output|tree|usage|why)\b/;
 /** A block whose first line is its own name is a file that later commands read. */
 const NAMED = /^(?:#|\/\/) ([\w.-]+\.\w+)\n/;
 

@@ -66,11 +66,11 @@ export const MUTANTS: readonly Mutant[] = [
     by: sup("suture/services"),
   },
   {
-    file: "src/supervisor/restart/backoff.ts",
+    file: "src/base/backoff.ts",
     find: "Math.min(attempt - 1, 52)",
     replace: "Math.min(attempt, 52)",
     why: "the first delay is twice the shortest",
-    by: sup("restart/backoff"),
+    by: "test/base/backoff.unit.test.ts",
   },
   {
     file: RECONCILE,

@@ -1,16 +1,14 @@
 /** agent bb …: work that agents and people share, one holder at a time. */
 import { resolve } from "node:path";
 import { BB_BODY_MAX_BYTES } from "../../base/limits.ts";
-import { commandLine } from "../../base/shell.ts";
-import { cursorOf, type StartCursor } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { CommandHandler, Context } from "../context.ts";
-import { outlasting } from "../outlast.ts";
 import { type Call, invalid } from "../parse.ts";
 import { pageAsked, pageShown } from "./paging.ts";
 import { readBounded, whyUnreadable } from "./read-file.ts";
 import { readStdin } from "./spawn.ts";
+import { watchStream } from "./watch-stream.ts";
 
 const namespaceOf = ({ flags }: Context): string | undefined => flags.ns as string | undefined;
 const inNamespace = (context: Context): readonly string[] => {
@@ -148,38 +146,7 @@ export const release: CommandHandler = async (context) => {
   );
 };
 
-export const watchProblems = ({ flags }: Call): readonly string[] =>
-  flags.from !== undefined && flags.since !== undefined
-    ? ["agent bb watch takes --from or --since, not both"]
-    : [];
-
-/** It goes on over the end of a daemon, where it was. */
-export const watch: CommandHandler = async (context) => {
-  const { flags } = context;
-  const since_ms = flags.since as number | undefined;
-  const follow = flags["no-follow"] !== true;
-  let from = flags.from as StartCursor | undefined;
-  let records = 0;
-  if (follow && from === undefined && since_ms === undefined)
-    context.hint("New records follow here; earlier ones: --from 0 or --since 1h. Ctrl-C ends this.");
-  const resume = () =>
-    commandLine([
-      "agent",
-      "bb",
-      "watch",
-      ...inNamespace(context),
-      ...(from === undefined ? [] : ["--from", String(from)]),
-    ]);
-  const { next, cursor } = await outlasting(context, { resume }, async (client) => {
-    const { epoch, head } = await client.request("daemon/status", {});
-    if (since_ms === undefined) from ??= head;
-    if (typeof from === "number" && from > 0) from = cursorOf(epoch, from);
-    const begin = from === undefined ? { since_ms } : { from };
-    return client.stream("bb/watch", { ns: namespaceOf(context), follow, ...begin }, (record) => {
-      from = cursorOf(epoch, record.seq);
-      records += 1;
-      return context.record(record);
-    });
-  });
-  return success({ next, records, cursor });
+export const watch: CommandHandler = (context) => {
+  const words = ["bb", "watch", ...inNamespace(context)];
+  return watchStream(context, { command: "bb/watch", words, of: { ns: namespaceOf(context) } });
 };

@@ -29,7 +29,7 @@ const tookOf = ({ started_at, ended_at }: JobView, now: number): string =>
     ? ""
     : duration(Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at)));
 
-export const jobsText = (
+const jobsText = (
   { jobs }: { readonly jobs: readonly JobView[] },
   { paint, now, columns }: JobContext,
 ): string => {
@@ -46,7 +46,7 @@ export const jobsText = (
   return table([head, ...rows], { fit: columns });
 };
 
-export const jobText = (job: JobView, { paint, now }: JobContext): string => {
+const jobText = (job: JobView, { paint, now }: JobContext): string => {
   const ended = job.error?.message ?? job.reason;
   const rows: readonly (readonly [string, string])[] = [
     ["job", job.job_id],
@@ -61,10 +61,19 @@ export const jobText = (job: JobView, { paint, now }: JobContext): string => {
 };
 
 /** A job that was submitted: its id alone, for `ID=$(agent jobs submit …)`. */
-export const submittedText = ({ job_id }: JobView): string => job_id;
+const submittedText = ({ job_id }: JobView): string => job_id;
 
 /** One step, as one line. */
 export const stepText = ({ at, stage, message }: JobStep, paint: Paint): string => {
   const tone = Object.hasOwn(TONES, stage) ? TONES[stage as JobState] : "name";
   return `${paint("dim", clock(at))}  ${paint(tone, stage.padEnd(STAGE_COLUMNS))} ${oneLine(message, TASK_MAX_CHARS)}`;
 };
+
+/** Texts of the commands that answer with jobs. */
+export const JOB_TEXTS = {
+  "jobs/submit": submittedText,
+  "jobs/list": jobsText,
+  "jobs/info": jobText,
+  "jobs/tail": () => "",
+  "jobs/wait": jobsText,
+} as const;

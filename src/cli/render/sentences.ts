@@ -343,6 +343,28 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       `${times === null ? "many runs" : count(times, "run")} skipped (${reason}): ${from}${from === through ? "" : ` to ${through}`}`,
     ),
   schedule_rewound: ({ from, at }) => warn(`the wall clock was set back: counts from ${at}, not ${from}`),
+  "issue.discovered": ({ issue_id, title }) => plain(`card ${oneLine(issue_id)}${because(title)}`),
+  "issue.claimed": ({ issue_id, by, attempt }) =>
+    attempt === null
+      ? plain(`card ${oneLine(issue_id)} claimed by ${oneLine(by)}`)
+      : quiet(dim(`card ${oneLine(issue_id)} taken for try ${attempt}`)),
+  "issue.dispatched": ({ issue_id, agent_id, attempt }) =>
+    plain(`card ${oneLine(issue_id)} runs as worker ${agent_id}, try ${attempt}`),
+  "issue.retry_queued": ({ issue_id, delay_ms, reason }) =>
+    warn(
+      `card ${oneLine(issue_id)} is tried again ${delay_ms === 0 ? "at once" : `after ${duration(delay_ms)}`}${because(reason)}`,
+    ),
+  "issue.released": ({ issue_id, by, reason }) =>
+    warn(`card ${oneLine(issue_id)} released by ${oneLine(by)}${because(reason)}`),
+  "issue.blocked": ({ issue_id, reason }) => bad(`card ${oneLine(issue_id)} is blocked${because(reason)}`),
+  "issue.handoff": ({ issue_id, note }) =>
+    good(`card ${oneLine(issue_id)} waits for a review${because(note ?? "")}`),
+  "issue.done": ({ issue_id, by, note }) =>
+    good(`card ${oneLine(issue_id)} done, by ${oneLine(by)}${because(note ?? "")}`),
+  board_configured: ({ slots, spec, by }) =>
+    plain(
+      `${slots === 0 ? "dispatches no more cards" : `dispatches to ${spec.kind} in ${count(slots, "slot")}`}, by ${oneLine(by)}`,
+    ),
   bb_posted: ({ item_id, title, body, by }) =>
     plain(`item ${item_id} posted by ${oneLine(by)}${because(title ?? body ?? "")}`),
   bb_claimed: ({ item_id, by, lease_ms }) =>

@@ -11,6 +11,7 @@ import type { Valid } from "../reports.ts";
 import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
 import { BLACKBOARD_TEXTS } from "./blackboard.ts";
+import { BOARD_TEXTS } from "./board.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import { prunedText, renamedText } from "./care.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
@@ -19,7 +20,7 @@ import { checkText, collectedText } from "./db.ts";
 import { deniedAdvice } from "./denied.ts";
 import { doctor } from "./doctor-text.ts";
 import { inboxText } from "./inbox.ts";
-import { jobsText, jobText, submittedText } from "./jobs.ts";
+import { JOB_TEXTS } from "./jobs.ts";
 import { capabilities, mcpText } from "./kinds-text.ts";
 import { limitsOf } from "./limits.ts";
 import { LineWriter } from "./line.ts";
@@ -399,13 +400,10 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/ask": output,
   "agent/messages": messagesText,
   "agent/inbox": inboxText,
-  "jobs/submit": submittedText,
-  "jobs/list": jobsText,
-  "jobs/info": jobText,
-  "jobs/tail": () => "",
-  "jobs/wait": jobsText,
+  ...JOB_TEXTS,
   "jobs/result": output,
   "jobs/cancel": killText,
+  ...BOARD_TEXTS,
   ...MAIL_TEXTS,
   ...SCHEDULE_TEXTS,
   "agent/approvals": approvalsText,

@@ -1,6 +1,7 @@
 /** Every command of `protocol/requests.ts` and its handler. */
 import type { RequestName } from "../../protocol/requests.ts";
 import { BLACKBOARD } from "./blackboard.ts";
+import { BOARDS } from "./boards.ts";
 import { DAEMON } from "./daemon.ts";
 import type { Handlers, RequestHandler } from "./handler.ts";
 import { hello } from "./hello.ts";
@@ -27,6 +28,7 @@ const ALL: Handlers<RequestName> = {
   ...TREES,
   ...JOBS,
   ...BLACKBOARD,
+  ...BOARDS,
   ...DAEMON,
   ...MAILBOXES,
   ...SCHEDULES,

@@ -22,7 +22,8 @@ interface KnownWorker {
 
 const NOBODY: KnownWorker["spec"] = { kind: "unknown", interactive: false };
 const backendId = (id: string): string => `subprocess:${id}`;
-const runId = (worker_id: string, incarnation: number): string => `run:${worker_id}:${incarnation}`;
+/** The run of one incarnation, as its events name it. */
+export const runId = (worker_id: string, incarnation: number): string => `run:${worker_id}:${incarnation}`;
 
 export class Exporter {
   private readonly workers = new Map<string, KnownWorker>();

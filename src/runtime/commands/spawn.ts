@@ -19,7 +19,7 @@ import type { RuntimeApi } from "../api.ts";
 import { called } from "../boot/boot.ts";
 import { SKILL_KIND } from "../control/skill-launch.ts";
 import type { Core } from "../core.ts";
-import { keyReused } from "../idempotency.ts";
+import { keyReused, spawnRecordId } from "../idempotency.ts";
 import { queuedRecord, type Ticket } from "../limits/admission.ts";
 import { replyOf } from "../reading/views.ts";
 import type { SpawnReply } from "../replies.ts";
@@ -103,7 +103,7 @@ export class Spawning {
     { idempotency_key, dry_run = false }: Omit<NonNullable<Parameters<RuntimeApi["spawn"]>[1]>, "caller">,
   ): Effect.Effect<SpawnReply, HoldfastError> {
     if (idempotency_key === undefined) return this.spawnNew(given, undefined, dry_run);
-    const requestId = `spawn:${idempotency_key}`;
+    const requestId = spawnRecordId(idempotency_key);
     return this.keyed.withPermits(1)(
       Effect.gen({ self: this }, function* () {
         const earlier = yield* attempt(() => this.log.byId(requestId));

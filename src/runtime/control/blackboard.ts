@@ -2,7 +2,7 @@
  * The blackboard over the log. Requests about one item are decided one after another, from the item's row, and answered once
  * their record is durable. Alarms record expired leases and items; a request that comes before its alarm finds out by itself.
  */
-import { Effect, FiberSet, type Scope, Semaphore, Stream } from "effect";
+import { Effect, FiberSet, type Scope } from "effect";
 import { type Alarm, type Alarms, makeAlarms } from "../../actors/machine/alarms.ts";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import {
@@ -27,15 +27,15 @@ import { makeRedactor } from "../../protocol/redact.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import { NAMESPACE_DEFAULT } from "../../protocol/words.ts";
 import type { Views } from "../../store/views.ts";
-import type { RuntimeApi } from "../api.ts";
-import type { BlackboardApi, BlackboardWatch } from "../blackboard-api.ts";
+import type { BlackboardApi } from "../blackboard-api.ts";
 import type { ClaimReply, PostReply, ReleaseReply } from "../blackboard-replies.ts";
 import type { Core } from "../core.ts";
 import { keyReused } from "../idempotency.ts";
 import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS, TOO_SHORT } from "../resolve.ts";
 import { leaseEnd, viewOf } from "./item-views.ts";
+import { Locks } from "./locks.ts";
+import { type LogFollowing, StreamWatches } from "./stream-watches.ts";
 
-type LogFollowing = Pick<RuntimeApi, "follow" | "watch">;
 type ItemWork<A> = Effect.Effect<A, HoldfastError>;
 
 /** The content of a post as it is recorded. */
@@ -57,16 +57,15 @@ export const makeBlackboard = (
 class BlackboardKeeper implements BlackboardApi {
   private readonly core: Core;
   private readonly views: Views;
-  private readonly following: LogFollowing;
+  private readonly watches: StreamWatches;
   private readonly alarms: Alarms;
   private readonly fork: (work: Effect.Effect<void>) => void;
   /** The alarm for the next deadline of each item. */
   private readonly due = new Map<string, Alarm>();
-  /** The lock of each item or key in use, and how many requests wait for it. */
-  private readonly turns = new Map<string, { readonly lock: Semaphore.Semaphore; waiting: number }>();
+  /** For items that are being decided about, and for keys. */
+  private readonly locks = new Locks();
   /** Posts on their way into the log, by namespace. They count already. */
   private readonly arriving = new Map<string, number>();
-  private watchers = 0;
 
   constructor(
     core: Core,
@@ -76,7 +75,7 @@ class BlackboardKeeper implements BlackboardApi {
   ) {
     this.core = core;
     this.views = core.services.views;
-    this.following = following;
+    this.watches = new StreamWatches(following, BB_WATCHERS_MAX, "the blackboard");
     this.alarms = alarms;
     this.fork = fork;
   }
@@ -157,39 +156,9 @@ class BlackboardKeeper implements BlackboardApi {
     });
 
   readonly follow: BlackboardApi["follow"] = (query, take) =>
-    this.watched(this.following.follow(queryOf(query), take));
+    this.watches.follow(blackboardStream(query.ns), query, take);
 
-  readonly watch: BlackboardApi["watch"] = (query) =>
-    Stream.unwrap(
-      Effect.as(
-        Effect.acquireRelease(this.enter, () => this.leave),
-        this.following.watch(queryOf(query)),
-      ),
-    );
-
-  private readonly enter: ItemWork<void> = attempt(() => {
-    if (this.watchers >= BB_WATCHERS_MAX)
-      throw new HoldfastError(
-        "QUEUE_FULL",
-        `${BB_WATCHERS_MAX} watches of the blackboard are open already.`,
-        {
-          suggestion: "End some of them first.",
-        },
-      );
-    this.watchers += 1;
-  });
-
-  private readonly leave: Effect.Effect<void> = Effect.sync(() => {
-    this.watchers -= 1;
-  });
-
-  private watched<A>(work: ItemWork<A>): ItemWork<A> {
-    return Effect.acquireUseRelease(
-      this.enter,
-      () => work,
-      () => this.leave,
-    );
-  }
+  readonly watch: BlackboardApi["watch"] = (query) => this.watches.watch(blackboardStream(query.ns), query);
 
   private time(): DecisionTime {
     const { boot_id } = this.core.services;
@@ -214,7 +183,7 @@ class BlackboardKeeper implements BlackboardApi {
   private once<A>(id: string | undefined, before: (first: LogRecord) => A, work: ItemWork<A>): ItemWork<A> {
     if (id === undefined) return work;
     const found = attempt(() => this.core.services.log.byId(id));
-    return this.alone(
+    return this.locks.alone(
       id,
       Effect.flatMap(found, (first) => (first === undefined ? work : attempt(() => before(first)))),
     );
@@ -339,8 +308,8 @@ class BlackboardKeeper implements BlackboardApi {
     key: string | undefined,
   ): ItemWork<ClaimReply> {
     return Effect.suspend(() => {
-      const free = this.views.items({ ns, tags, state: "free", after: 0, limit: this.turns.size + 1 });
-      const next = free.find(({ item_id }) => !this.turns.has(item_id));
+      const free = this.views.items({ ns, tags, state: "free", after: 0, limit: this.locks.size + 1 });
+      const next = free.find(({ item_id }) => !this.locks.has(item_id));
       if (next === undefined) return Effect.fail(noneFree(ns, tags));
       return Effect.catch(this.claimed(next.item_id, { type: "claim", by, lease_ms }, key), (error) =>
         // The item has just expired, and that is on record now.
@@ -364,9 +333,12 @@ class BlackboardKeeper implements BlackboardApi {
     return this.claimReply(item, "noop");
   }
 
-  /** Decides one input for an item after all earlier ones. Returns the item afterwards. `key` is the id of the record. */
+  /**
+   * Decides one input for an item after all earlier ones. Returns the item afterwards. `key` is the id of the record. A claimer
+   * that goes away meanwhile holds its item until the lease is over.
+   */
   private change(item_id: string, input: ItemInput, key?: string): ItemWork<BlackboardItem | undefined> {
-    return this.alone(
+    return this.locks.alone(
       item_id,
       Effect.gen({ self: this }, function* () {
         const before = yield* attempt(() => this.views.item(item_id));
@@ -383,23 +355,6 @@ class BlackboardKeeper implements BlackboardApi {
         return item;
       }),
     );
-  }
-
-  /**
-   * Runs work under the item's lock. A decision that has begun is completed: a claimer that is gone holds its item until the
-   * lease is over.
-   */
-  private alone<A>(item_id: string, work: ItemWork<A>): ItemWork<A> {
-    return Effect.suspend(() => {
-      const turn = this.turns.get(item_id) ?? { lock: Semaphore.makeUnsafe(1), waiting: 0 };
-      this.turns.set(item_id, turn);
-      turn.waiting += 1;
-      const left = Effect.sync(() => {
-        turn.waiting -= 1;
-        if (turn.waiting === 0) this.turns.delete(item_id);
-      });
-      return Effect.ensuring(turn.lock.withPermits(1)(Effect.uninterruptible(work)), left);
-    });
   }
 
   /** Sets the item's alarm, and returns the item as it is now. */
@@ -437,10 +392,3 @@ class BlackboardKeeper implements BlackboardApi {
     );
   }
 }
-
-const queryOf = ({ ns, ...query }: BlackboardWatch) => ({
-  ...(query.from === undefined ? {} : { from: query.from }),
-  ...(query.since_ms === undefined ? {} : { since_ms: query.since_ms }),
-  follow: query.follow,
-  streams: [blackboardStream(ns)],
-});

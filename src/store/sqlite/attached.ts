@@ -14,6 +14,7 @@ import type { LogOptions } from "./open-options.ts";
 import { type Presence, presenceOf } from "./presence.ts";
 import { approvalRows } from "./projections/approvals.ts";
 import { itemRows } from "./projections/blackboard.ts";
+import { cardRows } from "./projections/board.ts";
 import { holdRows } from "./projections/holds.ts";
 import { mailRows } from "./projections/mail.ts";
 import { messageRows } from "./projections/messages.ts";
@@ -48,6 +49,7 @@ export interface AttachedLog {
   readonly trees: ReturnType<typeof treeRows>;
   readonly items: ReturnType<typeof itemRows>;
   readonly schedules: ReturnType<typeof scheduleRows>;
+  readonly cards: ReturnType<typeof cardRows>;
   readonly checkpoints: Statement<[string, number], Checkpoint>;
 }
 
@@ -88,6 +90,7 @@ export const attach = (
       trees: treeRows(db),
       items: itemRows(db),
       schedules: scheduleRows(db),
+      cards: cardRows(db),
       checkpoints: db.prepare<[string, number], Checkpoint>(
         "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",
       ),

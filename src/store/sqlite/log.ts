@@ -286,6 +286,13 @@ const viewsOf = (
     namespaces: ask(({ items }, limit) => items.namespaces(limit)),
     schedule: ask(({ schedules }, name) => schedules.one(name)),
     schedulesAfter: ask(({ schedules }, ...asked) => schedules.after(...asked)),
+    card: ask(({ cards }, ...asked) => cards.one(...asked)),
+    cards: ask(({ cards }, query) => cards.find(query)),
+    freeCards: ask(({ cards }, ...asked) => cards.free(...asked)),
+    waitingCards: ask(({ cards }, ...asked) => cards.waiting(...asked)),
+    lanesOf: ask(({ cards }, board) => cards.lanes(board)),
+    boards: ask(({ cards }, limit) => cards.boards(limit)),
+    boardSettings: ask(({ cards }) => cards.settings()),
   };
 };
 

@@ -1,5 +1,6 @@
 /** The column of each projection that names the stream of a row. */
 import { blackboardStream } from "../../protocol/blackboard-records.ts";
+import { boardStream } from "../../protocol/board-records.ts";
 import { mailboxStream } from "../../protocol/mail.ts";
 import { treeStream, workerStream } from "../../protocol/records.ts";
 import { scheduleStream } from "../../protocol/schedule-records.ts";
@@ -19,5 +20,7 @@ export const STREAM_COLUMNS: Readonly<
   p_usage: { column: "worker_id", streamOf: workerStream },
   p_bb_items: { column: "ns", streamOf: blackboardStream },
   p_schedules: { column: "name", streamOf: scheduleStream },
+  p_cards: { column: "board", streamOf: boardStream },
+  p_boards: { column: "board", streamOf: boardStream },
   p_labels: { column: "worker_id", streamOf: workerStream },
 };

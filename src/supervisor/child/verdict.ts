@@ -3,6 +3,7 @@
  * (supervisor.erl): permanent always, transient after an abnormal end, temporary never.
  */
 
+import { backoffDelay } from "../../base/backoff.ts";
 import { formatDuration } from "../../base/durations.ts";
 import { ERROR_CATALOGUE } from "../../protocol/errors.ts";
 import {
@@ -15,7 +16,6 @@ import {
 import { RESTART_ENDED, RESTART_RATE_LIMITED, type UncountedRestart } from "../../protocol/restart-cause.ts";
 import type { RestartPolicy } from "../../protocol/worker.ts";
 import type { Now } from "../clocks/now.ts";
-import { backoffDelay } from "../restart/backoff.ts";
 import {
   GAVE_UP_ON_RATE_LIMIT,
   isRateLimited,

@@ -3,6 +3,8 @@
  * children and escalation are OTP's (supervisor.erl); failure decay and parking are suture's. A decision writes its records,
  * then plans until nothing more can be done now.
  */
+
+import { backoffDelay } from "../../base/backoff.ts";
 import { formatDuration } from "../../base/durations.ts";
 import { DURATION_MAX_MS } from "../../base/limits.ts";
 import type { WorkerError } from "../../protocol/records.ts";
@@ -21,7 +23,6 @@ import {
   type Verdict,
 } from "../child/verdict.ts";
 import type { Now } from "../clocks/now.ts";
-import { backoffDelay } from "../restart/backoff.ts";
 import { isRateLimited } from "../restart/rate-limit.ts";
 import { countRestart } from "../restart/window.ts";
 import { Draft } from "./draft.ts";

@@ -13,7 +13,7 @@ export const at = (ms: number, boot_id = BOOT): DecisionTime => ({
   clock: { boot_id, mono_ns: String(ms * 1_000_000) },
 });
 
-const recorded = (draft: RecordDraft, seq: number, ms: number): LogRecord => ({
+export const recorded = (draft: RecordDraft, seq: number, ms: number): LogRecord => ({
   id: `r${seq}`,
   correlation_id: "c",
   causation_id: "c",

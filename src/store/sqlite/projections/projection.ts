@@ -6,6 +6,7 @@ import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../../protocol/records.ts";
 import { APPROVALS_SCHEMA, approvals } from "./approvals.ts";
 import { BLACKBOARD_SCHEMA, blackboard } from "./blackboard.ts";
+import { BOARD_SCHEMA, boards } from "./board.ts";
 import { HOLDS_SCHEMA, holds } from "./holds.ts";
 import { MAIL_SCHEMA, mail } from "./mail.ts";
 import { MESSAGES_SCHEMA, messages } from "./messages.ts";
@@ -16,7 +17,7 @@ import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Increase this with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 11;
+export const PROJECTION_VERSION = 12;
 
 export const TABLES = [
   "p_workers",
@@ -31,6 +32,8 @@ export const TABLES = [
   "p_labels",
   "p_bb_items",
   "p_schedules",
+  "p_cards",
+  "p_boards",
 ] as const;
 
 /** Indexes of words, which triggers of the tables keep. */
@@ -56,7 +59,8 @@ export const resetProjections = (db: Database): void => {
       MAIL_SCHEMA +
       USAGE_SCHEMA +
       BLACKBOARD_SCHEMA +
-      SCHEDULES_SCHEMA,
+      SCHEDULES_SCHEMA +
+      BOARD_SCHEMA,
   );
 };
 
@@ -74,6 +78,7 @@ export const projections = (db: Database, onWorker?: (id: string) => void): Proj
     usage(db),
     blackboard(db),
     schedules(db),
+    boards(db),
   ];
   return {
     fold: (record) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { backoffDelay } from "../../../src/supervisor/restart/backoff.ts";
+import { backoffDelay } from "../../src/base/backoff.ts";
 
 const bounds = { min_ms: 1_000, max_ms: 60_000 };
 
