@@ -255,8 +255,11 @@ export class Schedules implements SchedulesApi {
     return read.ok ? read.value : { next: () => undefined };
   }
 
-  private nextOf({ paused, decided_to }: Schedule, cron: CronLine): number | undefined {
-    return paused ? undefined : cron.next(Date.parse(decided_to));
+  private nextOf({ name, paused, decided_to }: Schedule, cron: CronLine): number | undefined {
+    if (paused) return undefined;
+    const decided_ms = Date.parse(decided_to);
+    const known = this.known.get(name);
+    return known?.cron === cron && known.decided_ms === decided_ms ? known.next_ms : cron.next(decided_ms);
   }
 
   private know(schedule: Schedule): void {
