@@ -14,6 +14,10 @@ export const modeText = (stats: Stats): string => {
 /** RFC 3339 in UTC. */
 export const timeText = (stats: Stats): string => stats.mtime.toISOString();
 
+/** Bytes as base64, with the secrets in them masked, which nobody finds in base64 later. */
+export const maskedBase64 = (bytes: Buffer, mask: (text: string) => string): string =>
+  Buffer.from(mask(bytes.toString("latin1")), "latin1").toString("base64");
+
 /** Fails with CANCELLED, or with the signal's own HoldfastError, once the run is to end. */
 const refuseAborted = (signal: AbortSignal): void => {
   if (!signal.aborted) return;

@@ -4,9 +4,10 @@ import * as z from "zod";
 import { READ_BYTES_DEFAULT, READ_BYTES_MAX, SKILL_PATH_MAX_BYTES } from "../../base/limits.ts";
 import { sha256Digest } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { redactText } from "../../protocol/redact.ts";
 import { WorkspaceFiles } from "../paths.ts";
 import type { BuiltinSkill, SkillContext } from "../skill.ts";
-import { breathe, modeText, timeText } from "./file-facts.ts";
+import { breathe, maskedBase64, modeText, timeText } from "./file-facts.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).max(SKILL_PATH_MAX_BYTES).describe("file of the workspace"),
@@ -95,7 +96,7 @@ const contentOf = (read: Buffer, isEnd: boolean, asks: ReadInput, path: string) 
       told: read,
       binary: text === undefined,
       encoding: "base64",
-      content: read.toString("base64"),
+      content: maskedBase64(read, redactText),
     } as const;
   return { told: whole, binary: false, encoding: "utf8", content: text } as const;
 };

@@ -30,7 +30,7 @@ import { encoded, placeParameters } from "../openapi/parameters.ts";
 import { schemaChecker } from "../openapi/schema-checker.ts";
 import { WorkspaceFiles } from "../paths.ts";
 import type { BuiltinSkill, SkillContext } from "../skill.ts";
-import { breathe } from "./file-facts.ts";
+import { breathe, maskedBase64 } from "./file-facts.ts";
 
 const input = z.strictObject({
   document: z
@@ -200,7 +200,10 @@ const toldHeaders = (headers: Readonly<Record<string, string>>, redact: Redactor
 
 const outputOf = (operation: ApiOperation, result: CallResult, redact: Redactor): OpenapiOutput => {
   const { answer, content, pagination, size_bytes } = result;
-  const body = redact.value(content.value);
+  const body =
+    content.encoding === undefined
+      ? redact.value(content.value)
+      : maskedBase64(Buffer.from(String(content.value), "base64"), redact.text);
   const { preview } = summaryOfJson(Array.isArray(body) ? body : [body], size_bytes);
   return {
     operation: {

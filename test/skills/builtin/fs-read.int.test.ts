@@ -83,6 +83,12 @@ describe("fs/read", () => {
     expect(Buffer.concat(parts).toString()).toBe("€€");
   });
 
+  it("masks secrets in base64 too, where nobody would find them later", async () => {
+    const context = withFile(Buffer.from("\0ü API_KEY=abcd1234efgh5678\n"));
+    const { content } = await read({ path: "file" }, context);
+    expect(Buffer.from(content, "base64").toString()).toBe("\0ü API_KEY=***\n");
+  });
+
   it("reads nothing after the end", async () => {
     const context = withFile("12");
     expect(await read({ path: "file", offset: 10 }, context)).toMatchObject({

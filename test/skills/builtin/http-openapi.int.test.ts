@@ -292,6 +292,17 @@ describe("secrets", () => {
     expect(JSON.stringify(answer)).toContain("***");
   });
 
+  it.each(plugins)("by %s are masked in bytes too", async (_what, auth) => {
+    const { ask } = await scene(({ headers, url }, response) => {
+      response.writeHead(200, { "content-type": "application/octet-stream" });
+      response.end(`\0${JSON.stringify(headers)}${url}`);
+    });
+    const { body } = await ask("say", { auth });
+    const shown = Buffer.from(String(body), "base64").toString();
+    expectMasked(shown);
+    expect(shown).toContain("***");
+  });
+
   it.each(plugins)("by %s are in no error, whatever the server says", async (_what, auth) => {
     for (const status of [400, 401, 404, 429, 500]) {
       const { ask } = await scene(({ headers, url }, response) => {
