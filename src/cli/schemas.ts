@@ -867,6 +867,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "board/add": z.object({
     board: z.string(),
     cards: z.array(z.object({ issue_id: z.string(), effect: z.enum(["created", "updated", "noop"]) })),
+    effect: z.enum(["created", "updated", "noop"]).describe("the largest effect of them"),
   }),
   "board/list": z.object({
     board: z.string(),

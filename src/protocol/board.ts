@@ -44,6 +44,12 @@ export interface Card extends CardWords {
   readonly last_seq: number;
 }
 
+export type AddedEffect = "created" | "updated" | "noop";
+
+/** The effect of adding many cards: the largest of their effects. */
+export const largestEffect = (cards: readonly { readonly effect: AddedEffect }[]): AddedEffect =>
+  (["created", "updated"] as const).find((one) => cards.some(({ effect }) => effect === one)) ?? "noop";
+
 /** The card after a record about it. */
 export const foldCard = (card: Card | undefined, record: LogRecord): Card | undefined => {
   if (record.type === "issue.discovered") return discovered(card, record);

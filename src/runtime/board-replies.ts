@@ -1,5 +1,5 @@
 /** The answers of boards, without Effect, as in `replies.ts`. */
-import type { CardState } from "../protocol/board.ts";
+import type { AddedEffect, CardState } from "../protocol/board.ts";
 import type { CardOutcome, PolicyStatus } from "../protocol/board-records.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { CardLane, CompletedLane } from "../protocol/words.ts";
@@ -77,8 +77,10 @@ export interface CardsAdded {
   readonly cards: readonly {
     readonly issue_id: string;
     /** `noop`: the board has it with these words already. */
-    readonly effect: "created" | "updated" | "noop";
+    readonly effect: AddedEffect;
   }[];
+  /** The largest of them. */
+  readonly effect: AddedEffect;
 }
 
 export interface CardMoved extends CardView {

@@ -17,6 +17,7 @@ test("a program fills a board, sets its dispatcher, and follows the cards to the
       { issue_id: "1", effect: "created" },
       { issue_id: "2", effect: "created" },
     ],
+    effect: "created",
   });
   const worker = { kind: "command", argv: ["sh", "-c", 'cat; echo "card $HOLDFAST_CARD"'] };
   expect(await board.dispatch({ slots: 2, completed_lane: "Review", worker })).toMatchObject({

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { CARDS_AT_ONCE_MAX, CARDS_AT_ONCE_MAX_BYTES, CARDS_FILE_MAX_BYTES } from "../../base/limits.ts";
 import { PROGRAM_KIND } from "../../commands/kinds.ts";
+import { largestEffect } from "../../protocol/board.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
@@ -94,13 +95,15 @@ const addAll = async (
   const replies: CardsAdded[] = [];
   for (const some of requestsOf(cards))
     replies.push(await client.request("board/add", { board, cards: [...some] }));
-  return { board: replies[0]!.board, cards: replies.flatMap((reply) => reply.cards) };
+  const added = replies.flatMap((reply) => reply.cards);
+  return { board: replies[0]!.board, cards: added, effect: largestEffect(added) };
 };
 
 const cardsFrom = async (context: Context, words: string): Promise<readonly CardLine[]> => {
   const file = context.flags.from as string;
-  const cards = linesOf(await textOf(context, file, words), file, words);
-  if (cards.length === 0) throw invalid([`${file === "-" ? "stdin" : file} has no cards`], words);
+  const shown = file === "-" ? "stdin" : file;
+  const cards = linesOf(await textOf(context, file, words), shown, words);
+  if (cards.length === 0) throw invalid([`${shown} has no cards`], words);
   return cards;
 };
 

@@ -6,7 +6,7 @@ import { BOARD_CARDS_MAX, BOARD_SLOTS_DEFAULT, BOARD_WATCHERS_MAX, BOARDS_MAX } 
 import { type CardMove, decideCard } from "../../control/board/decide.ts";
 import { noCard, ofBoard } from "../../control/board/refusals.ts";
 import { specFor, specProblems } from "../../control/board/worker-spec.ts";
-import type { Card } from "../../protocol/board.ts";
+import { type Card, largestEffect } from "../../protocol/board.ts";
 import { boardStream, type CardWords } from "../../protocol/board-records.ts";
 import type { CardInput } from "../../protocol/board-requests.ts";
 import { byOf, type Caller, USER } from "../../protocol/caller.ts";
@@ -89,7 +89,7 @@ class Boards implements BoardApi {
       });
       const added = yield* this.cards.addingTo(board, adding);
       this.dispatcher.nudge();
-      return { board, cards: added };
+      return { board, cards: added, effect: largestEffect(added) };
     });
 
   readonly list: BoardApi["list"] = ({ board, lanes, limit, cursor }) =>
