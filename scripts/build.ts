@@ -40,6 +40,7 @@ const APART: Readonly<Record<string, string>> = {
   "cli-artifacts": "src/daemon/artifacts.ts",
   "cli-configuration": "src/daemon/configuration.ts",
   "cli-mcp": "src/daemon/mcp.ts",
+  "cli-spawn-request": "src/cli/spawn-request.ts",
   "cli-validators": "src/protocol/validate/validators.ts",
 };
 const loadedApart: Plugin = {
@@ -48,7 +49,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|published|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
+          /\/(manifest|published|spawn-request|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

@@ -100,7 +100,7 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
   ["Boards", /^(issue\.|board_)/],
   ["Mailboxes", /^mailbox_/],
   ["Skills", /^skill_/],
-  ["Supervisors and trees", /^(supervisor_|tree_)/],
+  ["Supervisors, trees and groups", /^(supervisor_|tree_|spawn_)/],
   ["The daemon and the log", /./],
 ];
 

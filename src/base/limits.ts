@@ -216,6 +216,13 @@ export const BB_SEARCH_MAX_CHARS = 1_024;
 export const BB_LOOK_MAX_MS = 24 * 3_600_000;
 /** Watches of the blackboard that are open at once. */
 export const BB_WATCHERS_MAX = 1_000;
+/** Agents of one `agent spawn-many`, and the words for it and for each of them. */
+export const SPAWN_MANY_MAX = 64;
+export const SPAWN_REASON_MAX_CHARS = 1_024;
+/** Roles of a configuration. */
+export const ROLES_MAX = 64;
+/** The file of `agent spawn-many`. */
+export const SPAWN_MANY_FILE_MAX_BYTES = 1024 * 1024;
 /** Workers that one request prunes; `agent prune` asks until none is left. */
 export const PRUNED_MAX = 500;
 /** The words of `agent search`, its workers and types, and the records of one page: unless another number is asked for, and at most. */

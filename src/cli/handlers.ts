@@ -35,6 +35,7 @@ import type { Call, Checks } from "./parse.ts";
 export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/demo": async (context) => (await import("./commands/demo.ts")).demo(context),
   "agent/spawn": spawn,
+  "agent/spawn-many": async (context) => (await import("./commands/spawn-many.ts")).spawnMany(context),
   "agent/resume": resume.resume,
   "agent/fork": resume.fork,
   "agent/kill": workers.kill,

@@ -744,6 +744,18 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/kill": perWorkers,
   "agent/restart": perWorkers,
   "agent/pause": perWorkers,
+  "agent/spawn-many": z.object({
+    epic_id: z.string().nullable(),
+    accepted: z.boolean().describe("all of them start, or none does"),
+    spawned_agents: z.array(
+      z.object({ id, role: z.string(), task: z.string(), status: WorkerStatus, depth: z.int() }),
+    ),
+    denied_agents: z.array(
+      z.object({ role: z.string(), task: z.string(), reason: z.string(), message: z.string() }),
+    ),
+    suggestion: z.string().nullable(),
+    effect: z.enum(["created", "noop"]),
+  }),
   "agent/unpause": perWorkers,
   "agent/archive": perWorkers,
   "agent/rename": z.object({

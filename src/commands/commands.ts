@@ -486,6 +486,29 @@ export const COMMANDS: readonly CommandDef[] = [
     ],
   },
   {
+    words: ["spawn-many"],
+    command: "agent/spawn-many",
+    request: "agent/spawn-many",
+    group: "Start and stop",
+    danger: "mutating",
+    stream: false,
+    exits: [1, 2, 5, 6, 8, 10, 11],
+    summary: "Start several agents by their roles: all of them, or none",
+    details:
+      "FILE is YAML or JSON: {epic_id, spawn_reason, requested_subagents: [{role, task, local_max_depth}], wait_for_completion}, or the list of agents alone. Each agent is checked first; if one is denied, none starts, and each has its reason as a code. The roles are overseer, worker and companion, and those of config.yaml. What a role does not say, it has from the worker whose agent asks, and its rights only narrow. A role without a kind needs such a worker.",
+    args: [{ name: "FILE", help: "the request; - reads stdin", required: true }],
+    flags: [
+      { name: "epic", type: "string", value: "ID", help: "the epic that they work on, a label of each" },
+      { name: "reason", type: "string", value: "TEXT", help: "why they are needed" },
+      { name: "wait", type: "bool", help: "wait until all of them have ended" },
+      idempotencyKey,
+    ],
+    examples: [
+      "agent spawn-many crew.yaml --wait",
+      "echo '[{role: worker, task: Fix the login}]' | agent spawn-many -",
+    ],
+  },
+  {
     words: ["resume"],
     command: "agent/resume",
     group: "Start and stop",
@@ -1024,6 +1047,7 @@ export const COMMANDS: readonly CommandDef[] = [
       "Exits with 0 if all workers completed, and with 10 at its own --timeout. A failed worker sets the code: 8 for credentials, 11 for a provider's limit, 10 for a time limit, 12 for a spent restart window, 2 for its program, 1 if a user killed it (WORKER_CANCELLED). If only some workers failed, the code is 2; if all failed, but not all alike, it is 1.",
     args: [ids("workers to wait for", { complete: "living" })],
     flags: [
+      { name: "subtree", type: "bool", help: "also everything that their agents spawn, until none is left" },
       waitTimeout,
       {
         name: "exit-code-from",

@@ -200,6 +200,7 @@ const openRuntime = (
       retentionMs: yield* atStart(() => retentionOf(options.env)),
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
       captureMaxBytes,
+      roles: readConfiguration(stateDir)?.configuration.roles,
       prices: yield* atStart(() => openPrices(options.env.HOLDFAST_PRICES)),
       skills: readConfiguration(stateDir)?.configuration.skills,
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),

@@ -24,6 +24,7 @@ import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime
 import type { BoardApi } from "../runtime/board-api.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skills-api.ts";
+import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
 import type { LoopLag } from "./health.ts";
 import type { CallerEvidence } from "./peer.ts";
 import type { HealthFacts } from "./watchdog.ts";
@@ -66,6 +67,7 @@ export interface RepeatedReply {
 /** Answers that differ from the runtime call of the same name. */
 interface OwnReplies {
   "agent/fork": SpawnReply;
+  "agent/spawn-many": SpawnManyReply;
   "worktree/remove": { readonly results: readonly PerWorker[] };
   "tree/apply": AppliedReply & RepeatedReply;
   "tree/down": AppliedReply & RepeatedReply;

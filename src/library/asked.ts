@@ -16,8 +16,16 @@ import type { DispatchSet } from "../runtime/board-replies.ts";
 import type { SubmittedJob } from "../runtime/job-replies.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
 import type { ScheduleChange } from "../runtime/schedule-replies.ts";
+import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
 import { checked, optionsOf } from "./checked.ts";
-import type { DispatchOptions, JobOptions, McpOptions, ScheduleOptions, SpawnOptions } from "./options.ts";
+import type {
+  DispatchOptions,
+  JobOptions,
+  McpOptions,
+  ScheduleOptions,
+  SpawnManyOptions,
+  SpawnOptions,
+} from "./options.ts";
 
 /** `spawn` of both entry points: in this process's directory, with those of its variables that may reach the agent. */
 export const spawnAs = (
@@ -28,6 +36,26 @@ export const spawnAs = (
   Effect.flatMap(
     Effect.try({ try: () => spawnRequest(registry, options), catch: asHoldfastError }),
     ({ spec, ...how }) => api.spawn(spec, how),
+  );
+
+/** `spawnMany` of both doors: in this process's directory, with those of its variables that agents may need. */
+export const spawnManyAs = (
+  api: RuntimeApi,
+  options: SpawnManyOptions,
+): Effect.Effect<SpawnManyReply, HoldfastError> =>
+  Effect.flatMap(
+    Effect.try({
+      try: () => {
+        const { cwd, ...asked } = optionsOf(options);
+        return checked("agent/spawn-many", {
+          ...asked,
+          cwd: directoryOf(cwd),
+          client_env: sentEnvironment([]),
+        });
+      },
+      catch: asHoldfastError,
+    }),
+    (asked) => api.spawnMany(asked),
   );
 
 /** `jobs.submit` of both doors: as `spawnAs`, of a worker that is never restarted. */

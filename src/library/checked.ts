@@ -5,6 +5,7 @@ import { Configuration } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { problemsOf } from "../protocol/problems.ts";
 import { type RequestData, type RequestInput, type RequestName, Requests } from "../protocol/requests.ts";
+import { Roles } from "../protocol/roles.ts";
 
 /** Applies the same bounds as the socket. */
 export const checked = <N extends RequestName>(name: N, input: RequestInput<N>): RequestData<N> =>
@@ -36,6 +37,7 @@ const Open = z.strictObject({
     .optional(),
   prices: path.optional(),
   skills: Configuration.shape.skills,
+  roles: Roles.optional(),
   adapters: z.array(z.unknown()).optional(),
   report: isFunction.optional(),
 });

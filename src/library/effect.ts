@@ -13,17 +13,28 @@ import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
 import type { ScheduleChange } from "../runtime/schedule-replies.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { SearchReply } from "../runtime/search-replies.ts";
-import { applyAs, scheduleAs, spawnAs, submitAs } from "./asked.ts";
+import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
+import { applyAs, scheduleAs, spawnAs, spawnManyAs, submitAs } from "./asked.ts";
 import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
 import { type BoardCalls, boardOf } from "./board-calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import { checkedThen } from "./checked-then.ts";
 import { kindsOf, openWith } from "./opening.ts";
-import type { JobOptions, OpenOptions, ScheduleOptions, SearchOptions, SpawnOptions } from "./options.ts";
+import type {
+  JobOptions,
+  OpenOptions,
+  ScheduleOptions,
+  SearchOptions,
+  SpawnManyOptions,
+  SpawnOptions,
+} from "./options.ts";
 
 /** Every method is an Effect that fails only with a HoldfastError; every watch is a Stream. */
 export interface RuntimeApi
-  extends Omit<Core, "spawn" | "applyTree" | "jobs" | "blackboard" | "board" | "search" | "schedules"> {
+  extends Omit<
+    Core,
+    "spawn" | "applyTree" | "jobs" | "blackboard" | "board" | "search" | "spawnMany" | "schedules"
+  > {
   /** Jobs, as `Runtime.jobs` has them. */
   readonly jobs: Omit<JobsApi, "submit"> & {
     submit(options: JobOptions): Effect.Effect<SubmittedJob, HoldfastError>;
@@ -36,6 +47,8 @@ export interface RuntimeApi
   readonly schedules: Omit<SchedulesApi, "add"> & {
     add(options: ScheduleOptions): Effect.Effect<ScheduleChange, HoldfastError>;
   };
+  /** Starts several agents by their roles, as `Runtime.spawnMany` does. */
+  spawnMany(options: SpawnManyOptions): Effect.Effect<SpawnManyReply, HoldfastError>;
   /** Starts a worker as `Runtime.spawn` does: in this process's directory, with those of its variables that may reach the agent. */
   spawn(options: SpawnOptions): Effect.Effect<SpawnReply, HoldfastError>;
   /** Changes a tree to match this spec, as `Runtime.applyTree` does. */
@@ -61,6 +74,7 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
         search: (text, how = {}) =>
           checkedThen(() => checked("agent/search", { text, ...optionsOf(how) }), api.search),
         schedules: { ...api.schedules, add: (asked) => scheduleAs(api, registry, asked) },
+        spawnMany: (asked) => spawnManyAs(api, asked),
         spawn: (asked) => spawnAs(api, registry, asked),
         jobs: { ...api.jobs, submit: (asked) => submitAs(api, registry, asked) },
         applyTree: (tree, how = {}) => applyAs(api, registry, tree, how),

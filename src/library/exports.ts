@@ -102,6 +102,7 @@ export type {
 } from "../runtime/schedule-replies.ts";
 export type { SearchHit, SearchReply } from "../runtime/search-replies.ts";
 export type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skills-api.ts";
+export type { SpawnedAgent, SpawnManyReply } from "../runtime/spawn-many-replies.ts";
 export type {
   Answer,
   ApproveOptions,
@@ -131,6 +132,7 @@ export type {
   ScheduleOptions,
   SearchOptions,
   SkillRunOptions,
+  SpawnManyOptions,
   SpawnOptions,
   UsageOptions,
   WatchOptions,

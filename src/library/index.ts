@@ -21,7 +21,8 @@ import type { RuntimeApi } from "../runtime/api.ts";
 import type { PruneReply, RenameReply } from "../runtime/care-replies.ts";
 import type * as replies from "../runtime/replies.ts";
 import type { SearchReply } from "../runtime/search-replies.ts";
-import { applyAs, mcpOf, spawnAs } from "./asked.ts";
+import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
+import { applyAs, mcpOf, spawnAs, spawnManyAs } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
 import { Board } from "./board.ts";
 import { checked, checkWatch, invalid, optionsOf } from "./checked.ts";
@@ -95,11 +96,12 @@ export class Runtime {
     return this.#call(() => spawnAs(this.#api, this.#registry, options));
   }
 
-  /**
-   * Starts a new worker with the spec of this one and another prompt, in its last session; with `fork`, in a branch of the
-   * session. Rejects with SESSION_IN_USE if a living worker uses the session, and with UNSUPPORTED_CAPABILITY if the kind
-   * cannot do it.
-   */
+  /** Starts several agents by their roles: all of them, or none (`accepted`), each denied one with its reason. */
+  spawnMany(options: given.SpawnManyOptions): Promise<SpawnManyReply> {
+    return this.#call(() => spawnManyAs(this.#api, options));
+  }
+
+  /** Starts a new worker in the last session of this one; with `fork`, in a branch. Rejects with SESSION_IN_USE, or UNSUPPORTED_CAPABILITY. */
   resume(id: string, options: given.ResumeOptions = {}): Promise<replies.SpawnReply> {
     return this.#call(() => {
       const { fork = false, ...asked } = optionsOf(options);
@@ -336,11 +338,7 @@ export class Runtime {
     return this.#call(() => this.#api.info(checked("agent/info", { id }).id));
   }
 
-  /**
-   * The changes that the agents of a worker have made in its `worktree`; `digest` names the artifact with the diff (`agent
-   * cas get`). Rejects with UNSUPPORTED_CAPABILITY if the worker has no worktree, because the state before its work is then
-   * unknown.
-   */
+  /** The changes of a worker in its `worktree`; `digest` names the diff (`agent cas get`). Rejects with UNSUPPORTED_CAPABILITY without one. */
   changes(id: string): Promise<replies.ChangesReply> {
     return this.#call(() => this.#api.changes(checked("agent/changes", { id }).id));
   }

@@ -35,7 +35,7 @@ export const openWith = (
   options: OpenOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { stateDir: asked, report, limits } = options;
+    const { stateDir: asked, report, limits, roles } = options;
     const { skills } = checkOpen(options);
     const prices = yield* Effect.try({
       try: () => openPrices(options.prices === undefined ? undefined : resolve(options.prices)),
@@ -60,7 +60,16 @@ export const openWith = (
       }),
       (lock) => Effect.sync(() => lock.release()),
     );
-    const api = yield* openRuntime({ stateDir, version: VERSION, registry, report, limits, prices, skills });
+    const api = yield* openRuntime({
+      stateDir,
+      version: VERSION,
+      registry,
+      report,
+      limits,
+      prices,
+      skills,
+      roles,
+    });
     // Without this wait, `list` right after the open would show ended workers as running.
     yield* Effect.timeoutOption(api.settled, OPEN_SETTLE_MAX_MS);
     return api;

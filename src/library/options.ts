@@ -1,6 +1,7 @@
 /** The arguments of the library's calls (`holdfast`); names end in units. */
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { KindName } from "../adapters/kinds.ts";
+import type { Roles } from "../protocol/roles.ts";
 import type { MissedPolicy, OverlapPolicy } from "../protocol/schedule-records.ts";
 import type { SpecFields } from "../protocol/spec-fields.ts";
 import type { CardLane, CompletedLane, ProfileName } from "../protocol/words.ts";
@@ -38,6 +39,8 @@ export interface OpenOptions {
    * no recorded output. If one breaks a promise, or has the name of another kind, `open` rejects with INVALID_REQUEST.
    */
   readonly adapters?: readonly AgentAdapter[];
+  /** Roles of agents for `spawnMany`, beside overseer, worker and companion, as `roles` of a config.yaml. */
+  readonly roles?: Roles;
   /** Called with one sentence for each internal problem that fails no call, for example a store that must be asked again. */
   readonly report?: (message: string, cause?: unknown) => void;
 }
@@ -158,6 +161,24 @@ export interface UsageOptions {
   readonly by?: string;
   readonly since_ms?: number;
   readonly subtree?: boolean;
+}
+
+/** Several agents by their roles. */
+export interface SpawnManyOptions {
+  readonly epic_id?: string;
+  readonly spawn_reason?: string;
+  readonly requested_subagents: {
+    readonly role: string;
+    readonly task: string;
+    /** Agents that may be above one that it spawns. */
+    readonly local_max_depth?: number;
+  }[];
+  /** Resolve once all of them have ended. */
+  readonly wait_for_completion?: boolean;
+  /** Default: the working directory. */
+  readonly cwd?: string;
+  /** A repeat with the same key starts nobody. */
+  readonly idempotency_key?: string;
 }
 
 export interface PruneOptions {

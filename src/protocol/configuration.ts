@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { SKILL_DIRECTORIES_MAX, SKILL_HOSTS_MAX, SKILL_LIST_MAX, USER_ADAPTERS_MAX } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
+import { Role, Roles } from "./roles.ts";
 import { SkillHost } from "./skill-requests.ts";
 import { PROFILE_NAMES, type ProfileName } from "./words.ts";
 
@@ -48,6 +49,8 @@ export const Configuration = z.strictObject({
   /** The rights of a kind's agents, under its full or short name. Everything that is not listed is off. */
   kinds: z.record(AgentKind, Allowed).default({}),
   skills: Skills.prefault({}),
+  /** Roles of agents that others ask for (`agent spawn-many`), beside the built-in ones. */
+  roles: Roles.default({}),
 });
 export type Configuration = z.infer<typeof Configuration>;
 
@@ -58,6 +61,7 @@ const PARTS: Readonly<Record<string, z.ZodObject>> = {
   adapters: UserAdapter,
   kinds: Allowed,
   skills: Skills,
+  roles: Role,
 };
 
 export const NO_CONFIGURATION: Configuration = Configuration.parse({});

@@ -5,6 +5,7 @@
 import * as z from "zod";
 import {
   APPROVALS_PAGE_MAX,
+  DEPTH_MAX,
   DURATION_MAX_MS,
   INBOX_PAGE_MAX,
   JOBS_PAGE_DEFAULT,
@@ -22,6 +23,8 @@ import {
   SEARCH_PAGE_DEFAULT,
   SEARCH_PAGE_MAX,
   SEARCH_TEXT_ASKED_MAX_CHARS,
+  SPAWN_MANY_MAX,
+  SPAWN_REASON_MAX_CHARS,
   TAIL_MAX_RECORDS,
 } from "../base/limits.ts";
 import { BLACKBOARD_REQUESTS } from "./blackboard-requests.ts";
@@ -31,6 +34,7 @@ import { isUlid } from "./forms.ts";
 import { ANSWERS } from "./holds.ts";
 import { JOB_STATES } from "./jobs.ts";
 import { MailboxRequests } from "./mailbox-requests.ts";
+import { RoleName } from "./roles.ts";
 import { SCHEDULE_REQUESTS } from "./schedule-requests.ts";
 import { searchProblem } from "./search-text.ts";
 import { SKILL_REQUESTS } from "./skill-requests.ts";
@@ -83,6 +87,30 @@ export const Requests = {
   /** A new worker that continues the last session of this worker, or a branch of it. */
   "agent/resume": z.strictObject(resume),
   "agent/fork": z.strictObject(resume),
+  /** Several agents as one decision: all of them start, or none does (protocol-v1 notes 2.10). */
+  "agent/spawn-many": z.strictObject({
+    epic_id: z.string().min(1).max(256).optional(),
+    spawn_reason: z.string().max(SPAWN_REASON_MAX_CHARS).optional(),
+    requested_subagents: z
+      .array(
+        z.strictObject({
+          role: RoleName,
+          task: z
+            .string()
+            .min(1)
+            .refine((text) => Buffer.byteLength(text) <= PROMPT_MAX_BYTES, "the task is over 1 MB"),
+          /** Agents that may be above one that it spawns; never more than the worker that asks allows. */
+          local_max_depth: z.int().min(0).max(DEPTH_MAX).optional(),
+        }),
+      )
+      .min(1)
+      .max(SPAWN_MANY_MAX),
+    /** Answer once all of them have ended. */
+    wait_for_completion: z.boolean().default(false),
+    cwd: z.string().max(PATH_MAX_BYTES).regex(/^\//, "it is no absolute path"),
+    client_env: z.record(z.string(), z.string()).default({}),
+    idempotency_key: idempotencyKey.optional(),
+  }),
   "agent/kill": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
     all: z.boolean().default(false),
@@ -265,7 +293,12 @@ export const Requests = {
     /** As the previous page told it: records before it. */
     cursor: z.string().regex(CURSOR, "it is no cursor of agent search").optional(),
   }),
-  "agent/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
+  "agent/wait": z.strictObject({
+    ids: refs,
+    timeout_ms: ms.optional(),
+    /** Also everything that their agents spawn, until none is left. */
+    subtree: z.boolean().optional(),
+  }),
   "agent/output": z.strictObject({
     id: ref,
     max_bytes: z.int().min(1).max(OUTPUT_TEXT_MAX_BYTES).optional(),

@@ -7,7 +7,6 @@ import type { Effect, Stream } from "effect";
 import type { RefusedAdapter } from "../adapters/registry.ts";
 import type { RelatedProcess } from "../adapters/spawner.ts";
 import type { Caller, Peer } from "../protocol/caller.ts";
-import type { StartCursor } from "../protocol/cursor.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { HoldAnswer } from "../protocol/holds.ts";
 import type { JobState, JobStep } from "../protocol/jobs.ts";
@@ -17,7 +16,6 @@ import type { RequestData } from "../protocol/requests.ts";
 import type { JsonValue } from "../protocol/talk-records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import type { RestartPolicy, WorkerSpecInput } from "../protocol/worker.ts";
-import type { RecordFilter } from "../store/event-log.ts";
 import type { GcReport } from "../store/gc-report.ts";
 import type { CheckReport } from "../store/upkeep.ts";
 import type { BlackboardApi } from "./blackboard-api.ts";
@@ -34,6 +32,7 @@ import type {
   MailSentReply,
   MailView,
 } from "./mail-replies.ts";
+import type { ResumeRequest, UsageAsked, WatchQuery } from "./questions.ts";
 import type {
   Answered,
   AnswerReply,
@@ -61,8 +60,10 @@ import type { SchedulesApi } from "./schedules-api.ts";
 import type { SearchReply } from "./search-replies.ts";
 import type { WorkerFilter } from "./selecting.ts";
 import type { SkillsApi } from "./skills-api.ts";
+import type { SpawnManyReply } from "./spawn-many-replies.ts";
 
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
+export type { ResumeRequest, UsageAsked, WatchQuery } from "./questions.ts";
 export type {
   AnswerReply,
   AppliedReply,
@@ -106,48 +107,6 @@ export interface KillOptions extends CallerOptions {
   readonly signal?: string;
   readonly reason?: string;
   readonly dry_run?: boolean;
-}
-
-export interface UsageAsked {
-  /** These workers, and all below these supervisors. Empty: every worker there ever was. */
-  readonly ids: readonly string[];
-  /** `day`, `kind`, `model`, `worker` or `label:KEY`. */
-  readonly by: string;
-  /** Only turns completed within the last `since_ms` milliseconds. */
-  readonly since_ms?: number | undefined;
-  /** Also count everything that their agents spawned, at any depth. */
-  readonly subtree: boolean;
-}
-
-export interface ResumeRequest {
-  /** An interactive worker needs none: it can wait for its first message. */
-  readonly prompt?: string | undefined;
-  /** Branch the session. The old one stays unchanged. */
-  readonly fork?: boolean | undefined;
-  /** A new name. Default: the worker's own, but none for a fork. */
-  readonly name?: string | undefined;
-  readonly interactive?: boolean | undefined;
-  /** The worker whose agent makes the request. */
-  readonly parent?: string | undefined;
-  readonly dry_run?: boolean | undefined;
-  readonly idempotency_key?: string | undefined;
-  readonly caller?: Caller | undefined;
-}
-
-export interface WatchQuery {
-  /** Start after this seq or cursor. Undefined: start at the end of the log. */
-  readonly from?: StartCursor;
-  readonly since_ms?: number;
-  /** Among the records already in the log, only the newest `tail` ones that pass the filter. */
-  readonly tail?: number;
-  /** End after this seq, even if the workers have not ended. */
-  readonly until?: number;
-  readonly ids?: readonly string[];
-  /** Only records of these streams and of the workers in `ids`. */
-  readonly streams?: readonly string[];
-  readonly filter?: RecordFilter;
-  /** False: end once the named workers have ended and everything is read. True: never end. */
-  readonly follow: boolean;
 }
 
 /** A page of at most `limit` entries. `cursor` is that of the page before. */
@@ -279,6 +238,11 @@ export interface RuntimeApi {
    * Spawns a worker with this one's spec, in its last session or a branch of it. UNSUPPORTED_CAPABILITY if its kind cannot do that,
    * SESSION_NOT_FOUND if it has no session, SESSION_IN_USE if a living worker uses it.
    */
+  /** Starts several agents by their roles: all of them, or none. With `wait_for_completion`, answers once all have ended. */
+  spawnMany(
+    asked: RequestData<"agent/spawn-many">,
+    options?: { readonly caller?: Caller | undefined },
+  ): Effect.Effect<SpawnManyReply, HoldfastError>;
   resume(ref: string, options: ResumeRequest): Effect.Effect<SpawnReply, HoldfastError>;
   /**
    * Brings a tree in line with its file. Returns once that is on record; `tree` shows its progress. `dry_run`: tells the changes.
@@ -389,7 +353,11 @@ export interface RuntimeApi {
   /** Finds records that have all words, newest first, among everything recorded before the call. */
   search(query: RequestData<"agent/search">): Effect.Effect<SearchReply, HoldfastError>;
   /** Waits for the ends of workers. Fails with TIMEOUT after `timeoutMs`. */
-  wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly WaitReply[], HoldfastError>;
+  wait(
+    ids: readonly string[],
+    timeoutMs?: number,
+    how?: { readonly subtree?: boolean | undefined },
+  ): Effect.Effect<readonly WaitReply[], HoldfastError>;
   /** The final answer: what the agent called so, else its last message; a command's last stdout. At most the first `max_bytes`. */
   output(
     id: string,

@@ -18,6 +18,7 @@ import { isoTime } from "../base/iso-time.ts";
 import { CAS_KEPT_MS, CLEAN_PERIOD_MS, GC_PERIOD_MS, RETENTION_DEFAULT_MS } from "../base/limits.ts";
 import type { SkillConfiguration } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import type { Roles } from "../protocol/roles.ts";
 import { isEnded } from "../protocol/worker.ts";
 import { collectArtifacts } from "../store/cas/collect.ts";
 import { openArtifacts } from "../store/cas/store.ts";
@@ -55,6 +56,8 @@ export interface OpenRuntimeOptions {
   readonly captureMaxBytes?: number | undefined;
   /** Prices for agents that report no cost. The first list with a price for a model counts. */
   readonly prices?: readonly PriceList[] | undefined;
+  /** Roles of agents that others ask for, beside the built-in ones. */
+  readonly roles?: Roles | undefined;
   /** The cgroup that the runtime may divide among its runs. */
   readonly cgroup?: string | undefined;
   /** The part of config.yaml about skills. */
@@ -78,13 +81,12 @@ export const openRuntime = (
   options: OpenRuntimeOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { registry = builtIn } = options;
+    const { registry = builtIn, world } = options;
     const runsDir = join(options.stateDir, "runs");
     const report = options.report ?? (() => undefined);
     const defects = options.defects ?? makeDefects(report);
     yield* makeDirectory(runsDir);
     const file = join(options.stateDir, "holdfast.db");
-    const { world } = options;
     // As early as possible: agents end soon without a lifeline, and the log may need a rebuild first.
     const lifeline =
       world?.spawner === undefined
@@ -146,6 +148,7 @@ export const openRuntime = (
       retention_ms: options.retentionMs ?? RETENTION_DEFAULT_MS,
       retention_bytes: options.retentionBytes,
       skills,
+      roles: options.roles,
       ...(options.limits && { limits: options.limits }),
     });
     yield* forkRetention(runtime, options, collecting(cas, referenced, report));

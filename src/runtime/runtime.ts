@@ -10,6 +10,7 @@ import type { Registry } from "../adapters/registry.ts";
 import { RETENTION_DEFAULT_MS, WORKERS_LIVE_MAX } from "../base/limits.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
+import type { Roles } from "../protocol/roles.ts";
 import { LIMITS, type Limits } from "../supervisor/admission/seats.ts";
 import { startKindOf } from "../supervisor/boot/start-kind.ts";
 import type { RuntimeApi } from "./api.ts";
@@ -22,7 +23,7 @@ import { Approvals } from "./commands/approvals.ts";
 import { Asking } from "./commands/asking.ts";
 import { AskingByMailbox } from "./commands/asking-by-mailbox.ts";
 import { Caring } from "./commands/care.ts";
-import { makeEach } from "./commands/each.ts";
+import { type ForEachRef, makeEach } from "./commands/each.ts";
 import { Ends } from "./commands/ends.ts";
 import { Inbox } from "./commands/inbox.ts";
 import { makeJobs } from "./commands/jobs.ts";
@@ -33,6 +34,7 @@ import { Restarting } from "./commands/restart.ts";
 import { makeResuming } from "./commands/resume.ts";
 import { Shutdown } from "./commands/shutdown.ts";
 import { Spawning } from "./commands/spawn.ts";
+import { SpawningMany } from "./commands/spawn-many.ts";
 import { applyingTrees, takingTreesDown } from "./commands/trees.ts";
 import { makeWait } from "./commands/wait.ts";
 import { makeBlackboard } from "./control/blackboard.ts";
@@ -59,6 +61,8 @@ export interface RuntimeOptions {
   readonly retention_bytes?: number | undefined;
   /** Default: the skills of the state directory, and the profiles without a configuration. */
   readonly skills?: SkillGround;
+  /** Beside the built-in ones. */
+  readonly roles?: Roles | undefined;
 }
 
 /** Missing fields have their defaults. */
@@ -88,7 +92,6 @@ export const makeRuntime = (
     const inbox = new Inbox(core, forest, approvals);
     const answers = new Answers(core, forest, approvals);
     const changes = new ChangesReader(core, each);
-    const caring = new Caring(core, forest, each);
     const heartbeats = new Heartbeats(core);
     const settled = yield* booted(core, forest, heartbeats, options.version);
     const schedules = yield* makeSchedules(core, { spawn: spawning.spawn, kill: killing.kill });
@@ -103,7 +106,6 @@ export const makeRuntime = (
     const asking = new Asking(core, messaging, new AskingByMailbox(core, mailbox, ends), queries.watch);
     yield* messaging.tellLost;
     yield* Effect.forkScoped(tellingLost(messaging.tellLost, services));
-    const { identify, identifyIn, permitAll, permitStart } = core.authority;
     const wait = makeWait(core, ends);
     const board = yield* makeBoards(core, queries, { spawn: spawning.spawn, ends });
     const calls = { ...queries, spawn: spawning.spawn, kill: killing.kill, wait };
@@ -125,18 +127,14 @@ export const makeRuntime = (
       approve: approvals.approve,
       cancel: approvals.cancel,
       ...makePausing(core, each),
-      archive: caring.archive,
-      rename: caring.rename,
-      prune: caring.prune,
+      ...caringFor(core, forest, each),
       changes: changes.changes,
       removeWorktrees: changes.removeWorktrees,
       inbox: inbox.inbox,
       answer: answers.answer,
+      spawnMany: new SpawningMany(core, calls, options.roles ?? {}).spawnMany,
       resume: makeResuming(core, spawning.spawn),
-      identify,
-      identifyIn,
-      permitAll,
-      permitStart,
+      ...callersOf(core),
       applyTree,
       downTree,
       restart: restarting.restart,
@@ -144,6 +142,22 @@ export const makeRuntime = (
       shutdown: ending.shutdown,
     };
   });
+
+const caringFor = (
+  core: Core,
+  forest: Forest,
+  each: ForEachRef,
+): Pick<RuntimeApi, "archive" | "rename" | "prune"> => {
+  const { archive, rename, prune } = new Caring(core, forest, each);
+  return { archive, rename, prune };
+};
+
+const callersOf = ({ authority: { identify, identifyIn, permitAll, permitStart } }: Core) => ({
+  identify,
+  identifyIn,
+  permitAll,
+  permitStart,
+});
 
 /** Takes over the workers and trees of an earlier daemon, then starts the periodic checks. Returns `settled`. */
 const booted = (

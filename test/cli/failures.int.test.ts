@@ -34,6 +34,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "agent/restart": ["SUPERVISOR_DOWN", "restart", "a"],
   "agent/pause": ["SUPERVISOR_DOWN", "pause", "a"],
   "agent/unpause": ["SUPERVISOR_DOWN", "unpause", "a"],
+  "agent/spawn-many": ["INVALID_REQUEST", "spawn-many", "/nonexistent.yaml"],
   "agent/rename": ["SUPERVISOR_DOWN", "rename", "a", "b"],
   "agent/archive": ["SUPERVISOR_DOWN", "archive", "a"],
   "agent/prune": ["SUPERVISOR_DOWN", "prune"],

@@ -209,6 +209,8 @@ it("covers every command", () => {
     ...moves,
     "agent/demo",
     "daemon/run",
+    // It needs a role with a kind (commands/spawn-many.e2e).
+    "agent/spawn-many",
     "agent/resume",
     "agent/fork",
     "bb/release",

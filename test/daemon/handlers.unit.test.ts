@@ -35,7 +35,7 @@ it("each request has a handler, and each that takes an idempotency key has someb
   const withKey = Object.entries(Requests).filter(([, schema]) => "idempotency_key" in schema.shape);
   const handed = [
     ...["mailbox/send", "agent/spawn", "agent/resume", "agent/fork", "agent/send", "agent/ask"],
-    ...["jobs/submit", "bb/post", "bb/claim", "bb/release"],
+    ...["jobs/submit", "agent/spawn-many", "bb/post", "bb/claim", "bb/release"],
   ];
   expect(
     withKey

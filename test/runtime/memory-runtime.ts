@@ -11,6 +11,7 @@ import { builtIn } from "../../src/adapters/registry.ts";
 import { type MemoryRun, type MemorySpawner, makeMemorySpawner } from "../../src/library/memory-spawner.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import type { RecordType } from "../../src/protocol/records.ts";
+import type { Roles } from "../../src/protocol/roles.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../src/protocol/worker.ts";
 import type { RuntimeServices } from "../../src/runtime/core.ts";
 import { makeRuntime } from "../../src/runtime/runtime.ts";
@@ -78,13 +79,16 @@ export const memoryMachine = Effect.gen(function* () {
   };
 
   /** A runtime over the same log and the same agents. `crash` is what kill -9 of a daemon is to them. */
-  const boot = (over: Partial<RuntimeServices> = {}, limits: Partial<Limits> = {}) =>
+  const boot = (over: Partial<RuntimeServices> = {}, limits: Partial<Limits> = {}, roles: Roles = {}) =>
     Effect.gen(function* () {
       const scope = yield* Scope.make();
       const crash = Scope.close(scope, Exit.void);
       yield* Effect.addFinalizer(() => crash);
       const runtime = yield* Scope.provide(
-        makeRuntime({ ...services, ...over }, { version: "test", state_dir: dir, registry: builtIn, limits }),
+        makeRuntime(
+          { ...services, ...over },
+          { version: "test", state_dir: dir, registry: builtIn, limits, roles },
+        ),
         scope,
       );
       return { runtime, crash };

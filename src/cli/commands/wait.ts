@@ -84,6 +84,8 @@ interface WaitOptions {
   readonly names?: readonly string[];
   /** The command has started the daemon, so it may start it again. */
   readonly start?: boolean;
+  /** Also everything below them. */
+  readonly subtree?: boolean;
   /** The data of the answer; by default the results by id. */
   readonly shape?: (results: readonly WaitReply[]) => unknown;
 }
@@ -96,6 +98,7 @@ export const waitFor = async (
     exitCodeFrom,
     names = ids,
     start = false,
+    subtree,
     shape = (results) => ({ results }),
   }: WaitOptions = {},
 ): Promise<CommandResult> => {
@@ -109,7 +112,9 @@ export const waitFor = async (
       context,
       { start, deadline, resume: () => `agent wait ${ids.join(" ")}` },
       (client) =>
-        aside.beside(client, () => client.request("agent/wait", { ids: [...ids], timeout_ms: left() })),
+        aside.beside(client, () =>
+          client.request("agent/wait", { ids: [...ids], timeout_ms: left(), subtree }),
+        ),
     );
     for (const reply of results)
       if (reply.denied !== undefined) context.warn(`${handle(reply)}: ${deniedAdvice(reply.denied)}`);
@@ -166,5 +171,11 @@ export const wait = async (context: Context): Promise<CommandResult> => {
   const exitCodeFrom = from === undefined ? undefined : (await client.request("agent/info", { id: from })).id;
   const ids =
     exitCodeFrom === undefined || call.args.includes(from!) ? call.args : [...call.args, exitCodeFrom];
-  return waitFor(context, ids, { timeout_ms: flags.timeout as number | undefined, exitCodeFrom });
+  const timeout_ms = flags.timeout as number | undefined;
+  // A daemon of an older version does not know the field.
+  return waitFor(context, ids, {
+    timeout_ms,
+    exitCodeFrom,
+    ...(flags.subtree === true && { subtree: true }),
+  });
 };

@@ -4,12 +4,12 @@ import { oneLine } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { bytes, count } from "./units.ts";
 
-export const renamedText: TextOf<RenameReply> = ({ name, before, effect }, { paint }) =>
+const renamedText: TextOf<RenameReply> = ({ name, before, effect }, { paint }) =>
   effect === "noop"
     ? `It is called ${oneLine(name)} already.`
     : `${before === null ? "It" : oneLine(before)} is called ${paint("name", oneLine(name))} now.`;
 
-export const prunedText: TextOf<PruneReply> = ({ effect, workers, kept, freed_bytes }, { paint }) => {
+const prunedText: TextOf<PruneReply> = ({ effect, workers, kept, freed_bytes }, { paint }) => {
   const verb = effect === "would_delete" ? "Would remove" : "Removed";
   const lines = workers.map(
     (worker) =>
@@ -24,3 +24,5 @@ export const prunedText: TextOf<PruneReply> = ({ effect, workers, kept, freed_by
       : `${verb} what was left of ${count(workers.length, "worker")}: ${bytes(freed_bytes)}. Records stay, as retention keeps them.`;
   return [...lines, ...stays, sum].join("\n");
 };
+
+export const CARE_TEXTS = { "agent/rename": renamedText, "agent/prune": prunedText };

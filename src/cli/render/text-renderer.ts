@@ -21,6 +21,7 @@ export interface TextOptions {
 const SHOWN_ON_FAILURE = new Set([
   "agent/kill",
   "agent/restart",
+  "agent/spawn-many",
   "agent/pause",
   "agent/unpause",
   "jobs/cancel",

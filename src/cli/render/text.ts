@@ -13,7 +13,7 @@ import * as artifacts from "./artifacts.ts";
 import { BLACKBOARD_TEXTS } from "./blackboard.ts";
 import { BOARD_TEXTS } from "./board.ts";
 import { questionWords, spentWords } from "./budgets.ts";
-import { prunedText, renamedText } from "./care.ts";
+import { CARE_TEXTS } from "./care.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
 import * as daemon from "./daemon-text.ts";
 import { checkText, collectedText } from "./db.ts";
@@ -32,6 +32,7 @@ import { makePrinter } from "./pieces.ts";
 import { SCHEDULE_TEXTS, scheduleLine } from "./schedules.ts";
 import { searchText } from "./search.ts";
 import { SKILL_TEXTS } from "./skills.ts";
+import { spawnManyText } from "./spawn-many.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table, wrapLines } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { count, duration, uniqueChars } from "./units.ts";
@@ -360,10 +361,10 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/kill": killText,
   "agent/restart": restartText,
   "agent/pause": pauseText,
+  "agent/spawn-many": spawnManyText,
   "agent/unpause": unpauseText,
   "agent/archive": archivedText,
-  "agent/rename": renamedText,
-  "agent/prune": prunedText,
+  ...CARE_TEXTS,
   "agent/up": upText,
   "agent/diff": diffText,
   "agent/down": downText,

@@ -1,9 +1,10 @@
 /** agent/*: the commands on workers, except the stream. */
 import { Effect } from "effect";
+import type { DenialReason } from "../../control/overseer/decide.ts";
 import { bytesInline } from "../../protocol/artifactize.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
+import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import { isUlid } from "../../protocol/forms.ts";
-import { success } from "../../protocol/outcome.ts";
+import { failure, success } from "../../protocol/outcome.ts";
 import type { RequestName } from "../../protocol/requests.ts";
 import { pageOf, sortedPage } from "../page.ts";
 import { invalidRequest } from "../request.ts";
@@ -40,8 +41,8 @@ const list: RequestHandler<"agent/list"> = {
 
 const wait: RequestHandler<"agent/wait"> = {
   lifetime: "open",
-  run: ({ runtime }, { ids, timeout_ms }) =>
-    Effect.map(runtime.wait(ids, timeout_ms), (results) => success({ results })),
+  run: ({ runtime }, { ids, timeout_ms, subtree }) =>
+    Effect.map(runtime.wait(ids, timeout_ms, { subtree }), (results) => success({ results })),
 };
 
 /**
@@ -58,8 +59,36 @@ const raw: RequestHandler<"agent/raw"> = {
 
 type WorkerRequestName = Exclude<Extract<RequestName, `agent/${string}`>, "agent/watch"> | "worktree/remove";
 
+/** A group is started whole or not at all, also when its client goes away; only the wait for its end ends. A denied one is an error with its answer. */
+const spawnMany: RequestHandler<"agent/spawn-many"> = {
+  lifetime: "open",
+  run: ({ runtime, caller }, asked) =>
+    Effect.map(runtime.spawnMany(asked, { caller: caller() }), (reply) => {
+      if (reply.accepted) return success(reply);
+      const first = reply.denied_agents.find(({ reason }) => reason !== "not_started");
+      const error = new HoldfastError(
+        CODES[first?.reason ?? "spawn_failed"] ?? "INVALID_REQUEST",
+        `${reply.denied_agents.length} agents were asked for, and none was started. ${first?.role}: ${first?.message}`,
+        {
+          details: { reason_code: first?.reason ?? "spawn_failed" },
+          ...(reply.suggestion === null ? {} : { suggestion: reply.suggestion }),
+        },
+      );
+      return { ...failure(error), value: reply };
+    }),
+};
+
+/** The error that stands for the first denial of a group. */
+const CODES: Readonly<Partial<Record<DenialReason, ErrorCode>>> = {
+  depth_limit_exceeded: "DEPTH_LIMIT_EXCEEDED",
+  local_limit_exceeded: "LOCAL_LIMIT_EXCEEDED",
+  resource_exhausted: "RESOURCE_EXHAUSTED",
+  policy_violation: "POLICY_VIOLATION",
+};
+
 export const WORKERS: Handlers<WorkerRequestName> = {
   "agent/spawn": command((runtime, { spec, ...options }) => runtime.spawn(spec, options)),
+  "agent/spawn-many": spawnMany,
   "agent/resume": command((runtime, { id, ...options }) => runtime.resume(id, options)),
   "agent/fork": command((runtime, { id, ...options }) => runtime.resume(id, { ...options, fork: true })),
   "agent/kill": keyed(kill),

@@ -174,6 +174,20 @@ export class Admission {
     this.freed();
   }
 
+  /** How many agents may be above one. */
+  depthMax(): number {
+    return this.ports.limits.depth_max;
+  }
+
+  /** Why a newcomer would be refused if this many others came before it. Seats nobody. */
+  refusalBehind(newcomer: SeatCandidate, others: number): HoldfastError | undefined {
+    const { limits } = this.ports;
+    const refused = this.refusal(newcomer);
+    if (refused !== undefined) return refused;
+    const fleet = { ...this.fleet, live: this.seats.size + others, running: this.holders.size };
+    return refusalOf({ ...newcomer.spec, ancestors: newcomer.ancestors }, limits, fleet);
+  }
+
   isSeated(id: string): boolean {
     return this.seats.has(id);
   }

@@ -132,6 +132,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       watch: () => Stream.die(new Error("the fake has no boards")),
     },
     resume: unused("resume"),
+    spawnMany: unused("spawnMany"),
     jobs: {
       submit: unused("jobs.submit"),
       list: unused("jobs.list"),
