@@ -4,7 +4,7 @@ export interface SpawnDecided {
   readonly epic_id: string | null;
   readonly spawn_reason: string | null;
   readonly by: string;
-  /** Of what was asked for, so that another request under its key is told from a repeat. */
+  /** The digest of the request, by which a repeat is told from another request under its key. */
   readonly request_digest: string;
   readonly accepted: boolean;
   readonly spawned: readonly { readonly id: string; readonly role: string; readonly depth: number }[];

@@ -1,4 +1,4 @@
-/** What is asked of the runtime: the arguments of its calls. */
+/** The arguments of calls of the runtime that are not requests as the socket has them. */
 import type { Caller } from "../protocol/caller.ts";
 import type { StartCursor } from "../protocol/cursor.ts";
 import type { RecordFilter } from "../store/event-log.ts";

@@ -57,7 +57,7 @@ it("a group with one that may not start is an error, with each one's reason, and
     file("fails.yaml", "[{role: breaks, task: x}]"),
     "--wait",
   );
-  expect(failed).toMatchObject({ exit: 12, meta: { partial: { spawned_agents: [{ status: "failed" }] } } });
+  expect(failed).toMatchObject({ exit: 2, meta: { partial: { spawned_agents: [{ status: "failed" }] } } });
 });
 
 it.each([

@@ -10,8 +10,8 @@ export type DenialReason =
   | "unknown_role"
   | "not_started";
 
-/** One that is asked for. */
-export interface Requested {
+/** An agent that somebody asks for. */
+export interface RequestedAgent {
   readonly role: string;
   readonly task: string;
 }
@@ -22,7 +22,7 @@ export interface Refusal {
   readonly suggestion: string;
 }
 
-export interface DeniedAgent extends Requested {
+export interface DeniedAgent extends RequestedAgent {
   readonly reason: DenialReason;
   readonly message: string;
 }
@@ -38,7 +38,7 @@ const NOT_STARTED = "Another one of its group was denied, so none of them was st
 
 /** `refusals` stand in the order of `requested`; undefined is no objection. */
 export const decideSpawn = (
-  requested: readonly Requested[],
+  requested: readonly RequestedAgent[],
   refusals: readonly (Refusal | undefined)[],
 ): SpawnDecision => {
   const first = refusals.find((refusal) => refusal !== undefined);

@@ -26,17 +26,17 @@ import type { Core } from "../core.ts";
 import { keyReused } from "../idempotency.ts";
 import type { SpawnedAgent, SpawnManyReply } from "../spawn-many-replies.ts";
 
-type Asked = RequestData<"agent/spawn-many">;
-type Decided = RecordPayloads["spawn_decided"];
-type Calls = Pick<RuntimeApi, "spawn" | "kill" | "wait">;
+type GroupRequest = RequestData<"agent/spawn-many">;
+type GroupRecord = RecordPayloads["spawn_decided"];
+type SpawnCalls = Pick<RuntimeApi, "spawn" | "kill" | "wait">;
 
 /** One agent of a group, ready to be asked for. */
-interface Candidate {
+interface GroupMember {
   readonly spec: WorkerSpecInput;
   readonly depth: number;
 }
 
-const digestOf = ({ epic_id, requested_subagents }: Asked): string =>
+const digestOf = ({ epic_id, requested_subagents }: GroupRequest): string =>
   canonicalDigest({ epic_id, requested_subagents });
 
 const refusalOf = ({ message, suggestion, info }: HoldfastError): Refusal => ({
@@ -54,17 +54,17 @@ const unknownRole = (role: string, roles: Roles): Refusal => ({
 const noKind = (role: string): Refusal => ({
   reason: "spawn_failed",
   message: `The role "${role}" has no kind, and no worker asks whose kind it could have.`,
-  suggestion: `Name its kind in config.yaml: roles: { ${role}: { kind: claude } }`,
+  suggestion: `Name its kind in config.yaml: roles: { ${role}: { kind: KIND } }`,
 });
 
 export class SpawningMany {
   private readonly core: Core;
-  private readonly calls: Calls;
+  private readonly calls: SpawnCalls;
   private readonly roles: Roles;
   /** One decision after the other, so that each knows the workers of the one before. */
   private readonly turn = Semaphore.makeUnsafe(1);
 
-  constructor(core: Core, calls: Calls, roles: Roles) {
+  constructor(core: Core, calls: SpawnCalls, roles: Roles) {
     this.core = core;
     this.calls = calls;
     this.roles = { ...BUILT_IN_ROLES, ...roles };
@@ -76,7 +76,7 @@ export class SpawningMany {
       return asked.wait_for_completion && decided.accepted ? yield* this.completed(decided) : decided;
     });
 
-  private decided(asked: Asked, caller: Caller): Effect.Effect<SpawnManyReply, HoldfastError> {
+  private decided(asked: GroupRequest, caller: Caller): Effect.Effect<SpawnManyReply, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { idempotency_key } = asked;
       const id = idempotency_key === undefined ? undefined : `spawn-many:${idempotency_key}`;
@@ -97,17 +97,17 @@ export class SpawningMany {
       );
       const decision = decideSpawn(asked.requested_subagents, refusals);
       if (!decision.accepted) return yield* this.denied(asked, decision, caller);
-      return yield* this.started(asked, candidates as readonly Candidate[], caller, id);
+      return yield* this.started(asked, candidates as readonly GroupMember[], caller, id);
     });
   }
 
   /** The spec of a role: what it does not say, it has from the worker that asks. */
   private candidate(
-    { role: name, task, local_max_depth }: Asked["requested_subagents"][number],
-    asked: Asked,
+    { role: name, task, local_max_depth }: GroupRequest["requested_subagents"][number],
+    asked: GroupRequest,
     ancestors: readonly Ancestor[],
     parent: WorkerSpec | undefined,
-  ): Candidate | Refusal {
+  ): GroupMember | Refusal {
     const role = Object.hasOwn(this.roles, name) ? this.roles[name] : undefined;
     if (role === undefined) return unknownRole(name, this.roles);
     const kind = role.kind ?? parent?.kind;
@@ -139,7 +139,7 @@ export class SpawningMany {
 
   /** Everything that a start of it alone would fail of, with those before it in its group. */
   private checked(
-    one: Candidate | Refusal,
+    one: GroupMember | Refusal,
     before: number,
     ancestors: readonly Ancestor[],
     caller: Caller,
@@ -155,8 +155,8 @@ export class SpawningMany {
   }
 
   private started(
-    asked: Asked,
-    candidates: readonly Candidate[],
+    asked: GroupRequest,
+    candidates: readonly GroupMember[],
     caller: Caller,
     id: string | undefined,
   ): Effect.Effect<SpawnManyReply, HoldfastError> {
@@ -184,7 +184,7 @@ export class SpawningMany {
   }
 
   private denied(
-    asked: Asked,
+    asked: GroupRequest,
     { denied, suggestion }: ReturnType<typeof decideSpawn>,
     caller: Caller,
   ): Effect.Effect<SpawnManyReply, HoldfastError> {
@@ -200,15 +200,15 @@ export class SpawningMany {
   }
 
   private record(
-    asked: Asked,
+    asked: GroupRequest,
     caller: Caller,
-    outcome: Pick<Decided, "accepted" | "spawned" | "denied">,
+    outcome: Pick<GroupRecord, "accepted" | "spawned" | "denied">,
     id?: string,
   ): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const by = yield* this.core.authority.permitShared(caller);
       const { epic_id, spawn_reason } = asked;
-      const payload: Decided = {
+      const payload: GroupRecord = {
         epic_id: epic_id === undefined ? null : redactText(epic_id),
         spawn_reason: spawn_reason === undefined ? null : redactText(spawn_reason),
         by,
@@ -229,8 +229,8 @@ export class SpawningMany {
   }
 
   private told(
-    { epic_id, requested_subagents }: Asked,
-    spawned: Decided["spawned"],
+    { epic_id, requested_subagents }: GroupRequest,
+    spawned: GroupRecord["spawned"],
     effect: SpawnManyReply["effect"],
   ): Effect.Effect<SpawnManyReply, HoldfastError> {
     return Effect.map(
@@ -278,7 +278,7 @@ const rightsOf = (
         };
   if (allowed_tools === undefined) return { ...above, ...(permission === undefined ? {} : { permission }) };
   const allowed = allowed_tools.flatMap((tool) => parseRule(tool, "allow") ?? []);
-  // What the worker that asks may not do, or must ask for, holds for those below it, too.
+  // Denials and questions of the worker that asks hold for those below it, too.
   const stricter = (parent?.permission_rules ?? []).filter(({ action }) => action !== "allow");
   return { ...above, permission: permission ?? "deny", permission_rules: [...stricter, ...allowed] };
 };
