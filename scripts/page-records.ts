@@ -8,6 +8,7 @@ const PARTS = [
   [SOURCE, "export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardRecords {"],
   ["src/protocol/schedule-records.ts", "export interface ScheduleRecords {"],
   ["src/protocol/skill-records.ts", "export interface SkillRecords {"],
+  ["src/protocol/spawn-records.ts", "export interface SpawnRecords {"],
   ["src/protocol/board-records.ts", "export interface BoardRecords {"],
 ] as const;
 

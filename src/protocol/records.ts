@@ -31,7 +31,7 @@ import type { ProcessIdentity, SweepReport } from "./process-records.ts";
 import type { RestartCause } from "./restart-cause.ts";
 import type { ScheduleRecords } from "./schedule-records.ts";
 import type { SkillRecords } from "./skill-records.ts";
-import type { SpawnDecided } from "./spawn-records.ts";
+import type { SpawnRecords } from "./spawn-records.ts";
 import type {
   ApprovalAnswered,
   ApprovalRequested,
@@ -63,7 +63,7 @@ export type {
   WorkerWorkspace,
 };
 
-export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardRecords {
+export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardRecords, SpawnRecords {
   /** The first record of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
   /** The worker may not start yet. Its place in the queue changes; `agent list` has the current one. */
@@ -114,8 +114,6 @@ export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardReco
   worker_archived: { readonly by: string; readonly undone: boolean };
   /** Its run directory, and its worktree if it had one without changes, are removed: it can not be started again. */
   worker_pruned: { readonly by: string; readonly freed_bytes: number; readonly worktree: boolean };
-  /** One decision about several agents that somebody asked for by their roles: all of them start, or none does. */
-  spawn_decided: SpawnDecided;
   worker_signal_sent: { readonly signal: string; readonly pids: readonly number[]; readonly reason: string };
   /** Exactly one for each incarnation that has begun. */
   worker_exited: {

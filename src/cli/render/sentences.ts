@@ -294,12 +294,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
           ? `its turn was interrupted${asked.tools.length === 0 ? "" : ` while ${asked.tools.map((tool) => oneLine(tool)).join(", ")} ran, which may run again`}: agent answer ID ${asked.answers.join("|")}`
           : `stuck? silent for ${duration(asked.idle_ms)}. Answer within ${duration(asked.answer_within_ms)}: agent answer ID ${asked.answers.join("|")}`,
     ),
-  spawn_decided: ({ accepted, spawned, denied, by }) =>
-    accepted
-      ? plain(`${count(spawned.length, "agent")} asked for by ${oneLine(by)}: all start`)
-      : warn(
-          `agents asked for by ${oneLine(by)}: none starts (${denied.map(({ role, reason }) => `${oneLine(role)}: ${reason}`).join(", ")})`,
-        ),
+  spawn_decided: ({ accepted, spawned, denied, by }) => {
+    const group = `${count(spawned.length + denied.length, "agent")} asked for by ${oneLine(by)}`;
+    return accepted ? plain(`${group}: all start`) : warn(`${group}: none starts`);
+  },
   worker_renamed: ({ name, before, by }) =>
     dim(
       `called ${oneLine(name)}${before === null ? "" : ` and no longer ${oneLine(before)}`}, by ${oneLine(by)}`,
