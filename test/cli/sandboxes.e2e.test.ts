@@ -98,6 +98,13 @@ describe.skipIf(!isHere)("in a sandbox", () => {
     expect((await text("networked"))[1]?.trim()).toBe(outside.sort().join(" "));
   });
 
+  it("no setting of the kernel can be opened for writing, also by root", async () => {
+    const script =
+      "for at in sys/kernel/core_pattern sysrq-trigger; do (: >>/proc/$at) 2>/dev/null && echo wrote $at; done; echo tried";
+    await spawn("settings", script, "--wait");
+    expect((await commands.agent("output", "settings")).data.text).toBe("tried\n");
+  });
+
   it("more directories can be written where they are named", async () => {
     const more = place("more");
     await spawn("two", `echo yes >${more}/there`, "--wait", "--sandbox-writable", more);

@@ -13,6 +13,19 @@ interface Mount {
 /** Paths below /run that stay visible, read-only: files for name resolution, and the programs of NixOS. */
 const OF_RUN = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/current-system"];
 
+/**
+ * The sandbox's own /proc. bubblewrap leaves the settings of the kernel in it writable for root, with which a program would
+ * leave the sandbox (`/proc/sys/kernel/core_pattern`); these are the places that runc makes read-only.
+ */
+export const OWN_PROC: readonly string[] = [
+  "--proc",
+  "/proc",
+  ...["bus", "fs", "irq", "sys", "sysrq-trigger"].flatMap((name) => {
+    const path = `/proc/${name}`;
+    return ["--ro-bind-try", path, path];
+  }),
+];
+
 const depthOf = (path: string): number => path.split("/").filter(Boolean).length;
 
 /** Outer paths first: a later mount covers what is below it, so no mount may come after a deeper one. */
@@ -32,7 +45,7 @@ export const bubblewrapArguments = (
     ...guarded.map((path) => ({ path, words: ["--ro-bind-try", path, path] })),
   ];
   return [
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", ...OWN_PROC],
     ...inOrder(mounts),
     ...["--unshare-pid", "--unshare-ipc", ...(net === "none" ? ["--unshare-net"] : [])],
     ...["--cap-drop", "ALL", "--setenv", "TMPDIR", "/tmp", "--chdir", cwd],

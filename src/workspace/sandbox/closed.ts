@@ -4,6 +4,7 @@
  * more of the machine (plan.ts).
  */
 import { HoldfastError } from "../../protocol/errors.ts";
+import { OWN_PROC } from "./bubblewrap.ts";
 import { isIn } from "./plan.ts";
 import { bubblewrapProgram, tried } from "./sandbox.ts";
 
@@ -79,7 +80,7 @@ const closedArguments = (
   ].sort((a, b) => depthOf(a.path) - depthOf(b.path));
   return [
     ...mounts.flatMap(({ words }) => words),
-    ...["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/"],
+    ...[...OWN_PROC, "--dev", "/dev", "--remount-ro", "/"],
     ...["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts"],
     ...["--unshare-cgroup-try", "--cap-drop", "ALL"],
     ...set.filter((name) => !plan.variables.includes(name)).flatMap((name) => ["--unsetenv", name]),

@@ -136,6 +136,7 @@ describe("the arguments of bubblewrap", () => {
 
   it("mount what is outside first, so that nothing hidden is opened again and nothing open is covered", () => {
     expect(words.slice(0, 7)).toEqual(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    expect(at("--proc", "/proc")).toBeLessThan(at("--ro-bind-try", "/proc/sys", "/proc/sys"));
     expect(at("--tmpfs", "/tmp ")).toBeLessThan(at("--tmpfs", "/tmp/state"));
     expect(at("--tmpfs", "/tmp/state")).toBeLessThan(at("--bind-try", "/tmp/state/tree"));
     expect(at("--bind-try", "/home")).toBeLessThan(at("--tmpfs", "/home/state"));
