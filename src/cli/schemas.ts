@@ -20,7 +20,7 @@ import type { JobView } from "../runtime/job-replies.ts";
 import type { BudgetView, UsageReply } from "../runtime/replies.ts";
 import type { ScheduleInfo, ScheduleView } from "../runtime/schedule-replies.ts";
 import type { SearchHit } from "../runtime/search-replies.ts";
-import type { SkillView } from "../runtime/skills-api.ts";
+import type { SkillView } from "../runtime/skill-replies.ts";
 import type { TurnRow } from "../store/views.ts";
 import type { DoctorReport } from "./reports.ts";
 import { digest, effect, LOCAL_OUTPUTS, time } from "./schemas-local.ts";

@@ -338,13 +338,11 @@ export const RENAMED: readonly {
 
 /** Other tools' words for what Holdfast does differently, with the way to do it here. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
-  delete: "An ended worker leaves agent list by itself; stop a running one with: agent kill ID",
+  delete: "An ended worker goes with agent prune; stop a running one with: agent kill ID",
   exec: "Start a program of its own with: agent spawn -- PROGRAM",
   init: "Copy the example of docs/reference/tree-file.md to holdfast.yaml, then: agent up",
   login: "Log in with the agent's own CLI; see what is missing with: agent doctor",
-  prune: "An ended worker leaves agent list by itself; remove old output with: agent db gc",
-  rename: "A worker keeps the name that it was started with: agent spawn --name NAME",
-  rm: "An ended worker leaves agent list by itself; stop a running one with: agent kill ID",
+  rm: "An ended worker goes with agent prune; stop a running one with: agent kill ID",
 };
 
 /** Other tools' flags, by command, for what Holdfast does differently. */

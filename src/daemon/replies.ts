@@ -23,7 +23,7 @@ import type {
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
 import type { BoardApi } from "../runtime/board-api.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
-import type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skills-api.ts";
+import type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skill-replies.ts";
 import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
 import type { LoopLag } from "./health.ts";
 import type { CallerEvidence } from "./peer.ts";

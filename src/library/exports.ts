@@ -101,7 +101,7 @@ export type {
   ScheduleView,
 } from "../runtime/schedule-replies.ts";
 export type { SearchHit, SearchReply } from "../runtime/search-replies.ts";
-export type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skills-api.ts";
+export type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skill-replies.ts";
 export type { SpawnedAgent, SpawnManyReply } from "../runtime/spawn-many-replies.ts";
 export type {
   Answer,

@@ -2,8 +2,8 @@
 import type { Effect } from "effect";
 import type { Caller } from "../protocol/caller.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
-import type { RunMeta } from "../protocol/outcome.ts";
 import type { ProfileName } from "../protocol/words.ts";
+import type { SkillAnswer, SkillsReply, SkillView } from "./skill-replies.ts";
 
 export interface SkillAsked {
   /** `namespace/verb`. */
@@ -16,34 +16,6 @@ export interface SkillAsked {
   /** Variables of the client, for the secrets that the skill declares. */
   readonly client_env?: Readonly<Record<string, string>> | undefined;
   readonly caller?: Caller | undefined;
-}
-
-/** The `data` of the skill's envelope, with its secrets masked, and how it was made. */
-export interface SkillAnswer {
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly run: RunMeta;
-}
-
-export interface SkillView {
-  readonly skill: string;
-  readonly summary: string;
-  /** Null for a folder that cannot be run: `problems` says why, or it is a SKILL.md of instructions. */
-  readonly version: string | null;
-  readonly runner: RunMeta["runner"] | null;
-  readonly origin: "built_in" | "state" | "configured" | "project";
-  readonly folder: string | null;
-  readonly network: "none" | readonly string[];
-  readonly files: "none" | "read" | "write";
-  readonly secrets: readonly string[];
-  readonly state: boolean;
-  /** State of its circuit breaker: `open` refuses runs for a while. */
-  readonly breaker: "closed" | "open" | "half_open";
-  /** One sentence for each mistake of its manifest. */
-  readonly problems: readonly string[];
-}
-
-export interface SkillsReply {
-  readonly skills: readonly SkillView[];
 }
 
 export interface SkillsApi {

@@ -123,7 +123,6 @@ describe("a command of another name", () => {
     [["rm", "k2"], "agent kill ID"],
     [["delete", "k2"], "agent kill ID"],
     [["exec", "k2", "ls"], "agent spawn -- PROGRAM"],
-    [["rename", "k2"], "agent spawn --name NAME"],
   ])("%j does something else elsewhere: it is no redirect, and says what to do", async (argv, next) => {
     const { exit, stdout } = await agent(argv);
     expect(exit).toBe(3);
@@ -132,14 +131,20 @@ describe("a command of another name", () => {
     expect(told(stdout).error?.suggestion).toContain(next);
   });
 
+  it("runs skills alone with run, and says what runs a program", async () => {
+    const { exit, stdout } = await agent(["run", "ls"]);
+    expect(exit).toBe(3);
+    expect(told(stdout).error?.message).toBe(
+      'A skill is called NAMESPACE/VERB in a-z, 0-9 and hyphens, not "ls"; programs run with agent spawn.',
+    );
+  });
+
   it.each([
     [["ls", "-q"], "agent list -q", true, "renamed"],
     [["-o", "json", "stop", "fixer"], "agent -o json kill fixer", true, "renamed"],
     [["db", "verify"], "agent db check", true, "renamed"],
     [["approve", "k2"], "agent approvals approve k2", true, "renamed"],
     [["deny", "k2", "--reason", "no"], "agent approvals deny k2 --reason no", true, "renamed"],
-    [["run", "--", "true"], "agent spawn -- true", true, "renamed"],
-    [["run", "ls", "-l", "-o", "json"], "agent spawn -- ls -l -o json", true, "renamed"],
     [["daemon", "restart"], "agent daemon upgrade --force", true, "renamed"],
     [["cost"], "agent usage", true, "renamed"],
     [["status"], "agent daemon status", true, "renamed"],

@@ -114,6 +114,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/rename", ["rename", "job", "former"]],
   ["agent/archive", ["archive", "former"]],
   ["agent/list", ["list", "--archived"]],
+  ["agent/rename", ["rename", "former", "job"]],
   ["agent/prune", ["prune", "--dry-run", "--until", "1h"]],
   ["agent/prune", ["prune", "--label", "none=none", "--force"]],
   ["agent/capabilities", ["capabilities"]],

@@ -30,7 +30,9 @@ const isElsewhere = (input: string): boolean => input === "-" || input.startsWit
 export const nameProblems = ({ args: [skill] }: Call): readonly string[] =>
   skill === undefined || COMMAND_FORM.test(skill)
     ? []
-    : [`"${skill}" is no name of a skill: it is NAMESPACE/VERB in a-z, 0-9 and hyphens`];
+    : [
+        `A skill is called NAMESPACE/VERB in a-z, 0-9 and hyphens, not "${skill}"; programs run with agent spawn`,
+      ];
 
 export const runProblems = (call: Call): readonly string[] => {
   const input = call.flags.input as string | undefined;

@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import { BUILTIN_COMMANDS, type BuiltinCommand } from "../../protocol/words.ts";
-import type { SkillAnswer } from "../../runtime/skills-api.ts";
+import type { SkillAnswer } from "../../runtime/skill-replies.ts";
 import { type Handlers, type RequestHandler, read } from "./handler.ts";
 
 const outcomeOf = ({ data, run }: SkillAnswer): Outcome<SkillAnswer["data"]> => ({

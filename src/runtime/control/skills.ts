@@ -20,7 +20,8 @@ import type { WorkerRow } from "../../store/views.ts";
 import { realPath } from "../../workspace/sandbox/sandbox.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
-import type { SkillAnswer, SkillAsked, SkillsApi, SkillView } from "../skills-api.ts";
+import type { SkillAnswer, SkillView } from "../skill-replies.ts";
+import type { SkillAsked, SkillsApi } from "../skills-api.ts";
 import { runnable, SKILL_KIND, type SkillGround } from "./skill-launch.ts";
 
 interface SkillCalls {
