@@ -1,5 +1,6 @@
 /** Typed before the commands of a page, which says of them or takes for granted that they were. */
 export const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  "docs/how-to/run-skills.md": ["agent daemon start"],
   "docs/explanation/artifacts.md": ["printf hello > report.json"],
   "docs/explanation/usage.md": [
     "agent spawn --name fixer --label team=web claude 'Is it so?' --wait",

@@ -1,7 +1,6 @@
 /** `agent tree -f`: prints the tree again whenever it has changed; on a terminal, in place. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { TREE_REDRAW_MS } from "../../base/limits.ts";
-import type { RecordType } from "../../protocol/records.ts";
 import type { TreeNode } from "../../runtime/replies.ts";
 import type { Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
@@ -9,8 +8,8 @@ import { RECORD_TYPES } from "../render/sentences.ts";
 import type { Paint } from "../render/terminal.ts";
 import { renderText } from "../render/text.ts";
 
-/** Records that change no tree. */
-const QUIET: readonly RecordType[] = ["agent.event", "turn_started", "turn_completed", "session_started"];
+/** Matches the types of records that change no tree. A watch takes at most 64 types. */
+const QUIET = /^(agent\.event$|turn_|session_|bb_|mailbox_|issue\.|board_|skill_)/;
 
 /** Cuts a tree that is drawn in place to the terminal's height; the cursor needs the last line. */
 export const clipped = (text: string, rows: number, paint: Paint): string => {
@@ -39,7 +38,7 @@ export const followTree = async (context: Context): Promise<{ readonly trees: nu
     lines = text.split("\n").length;
     await context.stdout(`${back}${text}\n`);
   };
-  const types = RECORD_TYPES.filter((type) => !QUIET.includes(type as RecordType));
+  const types = RECORD_TYPES.filter((type) => !QUIET.test(type));
   await outlasting(context, { resume: () => "agent tree -f" }, async (client) => {
     const from = (await client.request("daemon/status", {})).head;
     await show(await client.request("agent/tree", {}));

@@ -52,7 +52,7 @@ describe("check", () => {
     [
       "a version out of step",
       "UPDATE records SET version = 9 WHERE seq = 6",
-      /Record 6 is version 9 of stream worker:.*, and 4 was due/,
+      /Record 6 is version 9 of stream worker:.*, but 4 was expected/,
     ],
     [
       "an edited projection",
@@ -86,7 +86,7 @@ describe("check", () => {
     db.close();
     const report = checkFile(file);
     expect(report).toMatchObject({ ok: true, records: 2, findings: [] });
-    expect(report.notes).toEqual([expect.stringContaining("those of another version")]);
+    expect(report.notes).toEqual([expect.stringContaining("are of another version")]);
   });
 
   it("lists so many findings at most, and says how many more there are", () => {

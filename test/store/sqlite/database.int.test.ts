@@ -20,7 +20,7 @@ describe.each(["log", "log-wal", "log-shm", "log-journal"])("in the place of %s"
   ])("%s is refused", (_, sin) => {
     rmSync(join(dir, name), { force: true });
     sin(join(dir, name));
-    expect(() => openDatabase(join(dir, "log"))).toThrow(`${join(dir, name)} is no regular file`);
+    expect(() => openDatabase(join(dir, "log"))).toThrow(`${join(dir, name)} is not a regular file`);
   });
 });
 
