@@ -5,7 +5,10 @@ import { table } from "./markdown.ts";
 const SOURCE = "src/protocol/records.ts";
 /** The interfaces that the union is made of, and their files. */
 const PARTS = [
-  [SOURCE, "export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardRecords {"],
+  [
+    SOURCE,
+    "export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardRecords, SpawnRecords {",
+  ],
   ["src/protocol/schedule-records.ts", "export interface ScheduleRecords {"],
   ["src/protocol/skill-records.ts", "export interface SkillRecords {"],
   ["src/protocol/spawn-records.ts", "export interface SpawnRecords {"],
@@ -65,6 +68,7 @@ const rowsOf = (lines: readonly string[], head: string): readonly RecordRow[] =>
   const rows: RecordRow[] = [];
   let words = "";
   let at = lines.indexOf(head) + 1;
+  if (at === 0) throw new Error(`No source begins an interface with: ${head}`);
   while (lines[at] !== "}") {
     const comment = commentAt(lines, at);
     if (comment !== undefined) {

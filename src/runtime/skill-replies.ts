@@ -1,4 +1,4 @@
-/** What the runtime answers about skills: types alone, which the promise door shows. */
+/** The answers of the runtime about skills. The promise door shows these types, so they need none of Effect. */
 import type { RunMeta } from "../protocol/outcome.ts";
 
 /** The `data` of the skill's envelope, with its secrets masked, and how it was made. */

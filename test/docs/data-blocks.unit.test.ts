@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { parseConfiguration } from "../../src/daemon/configuration.ts";
+import { CardInput } from "../../src/protocol/board-requests.ts";
 import { openPrices } from "../../src/runtime/prices/lists.ts";
 import { answerOf } from "../../src/skills/answer.ts";
 import { readManifest } from "../../src/skills/manifest.ts";
@@ -36,6 +37,7 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
     /^\{"version":1,/,
     (text) => expect(answerOf(JSON.parse(text).command, Buffer.from(text)).ok).toBe(true),
   ],
+  ["a card", /^\{"id":/, (text) => expect(CardInput.safeParse(JSON.parse(text)).error).toBeUndefined()],
   [
     "a list of prices",
     /^\{\s*"as_of"/,
