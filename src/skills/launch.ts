@@ -21,6 +21,8 @@ export interface SkillLaunch {
 interface Place {
   readonly workspace: string;
   readonly stateDir: string;
+  /** Names of the variables that it gets beside its own. */
+  readonly secrets: readonly string[];
   /** State directories of daemons: empty inside. */
   readonly hidden: readonly string[];
 }
@@ -61,7 +63,7 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
       // git and this daemon run programs that these name.
       guarded: files === "write" ? [".git", ".holdfast"].map((name) => join(workspace, name)) : [],
       hidden,
-      variables: [...Object.keys(env), ...capabilities.secrets],
+      variables: [...Object.keys(env), ...place.secrets],
       limits: {
         file_bytes: SKILL_WRITE_MAX_BYTES,
         memory_bytes: limits.memory_mb * 1024 * 1024,

@@ -99,3 +99,13 @@ describe.skipIf(!isHere)("a run", () => {
       ).toMatchObject({ code: "INVALID_REQUEST" });
   });
 });
+
+it("a runner that is not built is told before anything starts", async () => {
+  const { runtime, workspace, add } = await skillPlace();
+  add("try/wasm", "true", "runner: wasi\n");
+  expect(await errorOf(runtime.skills.run("try/wasm", {}, { workspace }))).toMatchObject({
+    code: "UNSUPPORTED_CAPABILITY",
+    info: { details: { runner: "wasi" } },
+  });
+  expect(await runtime.list({ all: true })).toEqual([]);
+});

@@ -33,8 +33,13 @@ export const skillGround = (stateDir: string, configured?: SkillConfiguration): 
 
 /** The manifest of a skill that can be run. Fails with SKILL_NOT_FOUND for a folder that cannot be run. */
 export const runnable = (skill: FoundSkill): SkillManifest => {
-  if (skill.manifest !== null) return skill.manifest;
-  const { name, folder, problems } = skill;
+  const { name, folder, manifest, problems } = skill;
+  if (manifest !== null && manifest.runner === "exec") return manifest;
+  if (manifest !== null)
+    throw new HoldfastError("UNSUPPORTED_CAPABILITY", `${name} wants the runner ${manifest.runner}.`, {
+      suggestion: "Give it runner: exec; the runners wasi and oci are not built yet.",
+      details: { skill: name, runner: manifest.runner },
+    });
   const why =
     problems.length === 0
       ? "is a SKILL.md of instructions: its front matter has no `holdfast` key that says what to run"
@@ -58,7 +63,8 @@ export const skillLaunch = ({ places }: SkillGround, spec: WorkerSpec): SkillLau
       },
     );
   const hidden = [places.stateDir, ...otherStateDirectories(spec.client_env)];
-  return launchOf(skill, runnable(skill), { workspace: spec.cwd, stateDir: places.stateDir, hidden });
+  const place = { workspace: spec.cwd, stateDir: places.stateDir, hidden, secrets: spec.inherit_env };
+  return launchOf(skill, runnable(skill), place);
 };
 
 /** Its command line inside its sandbox. `env` is all that the process would get. */

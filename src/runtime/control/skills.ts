@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Effect, Exit } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
+import { PROGRAM_KIND } from "../../adapters/kinds.ts";
 import { readRegular } from "../../base/files/regular-file.ts";
 import { CAPTURE_MAX_BYTES, SKILL_GRACE_MS, SKILL_PRINTED_MAX_BYTES } from "../../base/limits.ts";
 import { byOf, type Caller, USER } from "../../protocol/caller.ts";
@@ -96,7 +97,7 @@ export class Skills implements SkillsApi {
       hosts: network === "none" ? [] : network,
       isOfProject: skill.origin === "project",
       isOfWorker: caller.type !== "user",
-      isOffline: line.some(({ spec }) => spec.sandbox?.net === "none"),
+      isOffline: line.some(({ spec }) => isOffline(spec)),
       allowed_hosts: this.ground.hosts,
     });
   }
@@ -164,7 +165,7 @@ export class Skills implements SkillsApi {
       );
       const row = yield* Effect.onInterrupt(ends.untilEnded(id), () => stop);
       const told = yield* attempt(() => this.told(row, skill.name));
-      const secrets = manifest.capabilities.secrets.flatMap((name) => client_env[name] || []);
+      const secrets = secretsOf(skill, manifest, client_env).flatMap((name) => client_env[name] || []);
       const redact = makeRedactor(secrets);
       if (!told.ok) return failure(redactError(withJob(told.error, id, skill.name), redact));
       const { runner, version: skill_version } = manifest;
@@ -221,22 +222,36 @@ export class Skills implements SkillsApi {
   }
 }
 
+/** Names of the client's variables that the run gets: a built-in skill has no list of its own, so the client's own choice counts. */
+const secretsOf = (
+  { folder }: FoundSkill,
+  { capabilities }: SkillManifest,
+  client_env: Readonly<Record<string, string>>,
+): readonly string[] => (folder === null ? Object.keys(client_env) : capabilities.secrets);
+
+/** A command has no network in a sandbox, unless its spec says so. */
+const isOffline = ({ sandbox, kind }: WorkerSpec): boolean =>
+  sandbox !== undefined && (sandbox.net ?? (kind === PROGRAM_KIND ? "none" : "host")) === "none";
+
 const specOf = (
   { input = {}, workspace, timeout_ms, client_env = {} }: SkillAsked,
-  { name, digest }: FoundSkill,
-  { capabilities, limits }: SkillManifest,
+  skill: FoundSkill,
+  manifest: SkillManifest,
 ) => ({
   kind: SKILL_KIND,
-  argv: [name, digest],
+  argv: [skill.name, skill.digest],
   prompt: JSON.stringify(input),
   cwd: workspace,
   // The sandbox has no network of its own, also where the manifest names hosts: they are reached through the proxy.
-  sandbox: { net: capabilities.network === "none" ? ("none" as const) : ("host" as const), writable: [] },
+  sandbox: {
+    net: manifest.capabilities.network === "none" ? ("none" as const) : ("host" as const),
+    writable: [],
+  },
   restart: "temporary" as const,
-  labels: { skill: name },
-  inherit_env: capabilities.secrets,
+  labels: { skill: skill.name },
+  inherit_env: [...secretsOf(skill, manifest, client_env)],
   client_env: { ...client_env },
-  timeout_ms: timeout_ms ?? limits.timeout_ms,
+  timeout_ms: timeout_ms ?? manifest.limits.timeout_ms,
   stall_ms: 0,
   grace_ms: SKILL_GRACE_MS,
   budget: { output_bytes: SKILL_PRINTED_MAX_BYTES },
