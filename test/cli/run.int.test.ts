@@ -547,7 +547,7 @@ describe("commands", () => {
         .filter(Boolean)
         .map((line) => line.split("\t")[0]);
     };
-    expect(await complete("sp")).toEqual(["spawn"]);
+    expect(await complete("sp")).toEqual(["spawn", "spawn-many"]);
     expect(await complete("daemon", "st")).toEqual(["start", "stop", "status"]);
     expect(await complete("spawn", "--max-r")).toEqual(["--max-restarts"]);
     expect(await complete("spawn", "--restart", "t")).toEqual(["transient", "temporary"]);
