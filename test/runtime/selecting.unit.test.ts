@@ -6,6 +6,7 @@ const row = (fields: object, spec: object = {}): WorkerRow =>
   ({
     kind: "command",
     state: "running",
+    archived: false,
     created_at: "2026-11-23T20:00:00.000Z",
     ...fields,
     spec: { labels: { team: "a", n: "1" }, restart: "transient", ...spec },
@@ -24,10 +25,16 @@ it.each<[WorkerFilter, boolean]>([
   [{ kinds: ["codex"] }, false],
   [{ kinds: ["codex", "command"] }, true],
   [{ restart: "temporary" }, false],
+  [{ archived: true }, false],
   [{ created_from_ms: Date.parse("2026-11-23T20:00:00.000Z") }, true],
   [{ created_from_ms: Date.parse("2026-11-23T20:00:00.001Z") }, false],
 ])("%j: %j", (filter, is) => {
   expect(isSelected(row({}), filter)).toBe(is);
+});
+
+it("an archived worker is selected by a filter that asks for it, and by no other", () => {
+  expect(isSelected(row({ archived: true }), {})).toBe(false);
+  expect(isSelected(row({ archived: true }), { archived: true })).toBe(true);
 });
 
 it("a status is that of the wire, and an ended one asks for ended workers", () => {

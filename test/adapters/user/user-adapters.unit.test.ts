@@ -227,7 +227,13 @@ describe("the configuration", () => {
     ["just words", ["Invalid input: expected object, received string"]],
   ])("%j has mistakes, and counts as none", (text, problems) => {
     expect(parseConfiguration(text)).toEqual({
-      configuration: { adapters: [], binaries: {}, kinds: {} },
+      configuration: {
+        adapters: [],
+        binaries: {},
+        kinds: {},
+        roles: {},
+        skills: { directories: [], hosts: [], profiles: {} },
+      },
       problems,
     });
   });
