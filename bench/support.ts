@@ -73,7 +73,7 @@ export const exchangeOver =
 export const startDaemon = async (
   env: Record<string, string> = {},
   nodeArgs: readonly string[] = [],
-  /** One that is kept; otherwise it has its own, which goes with it. */
+  /** A state directory to keep. Default: one of its own, which is removed at its end. */
   kept?: string,
 ): Promise<BenchDaemon> => {
   const dir = kept ?? mkdtempSync(join(tmpdir(), "holdfast-bench-"));

@@ -173,9 +173,8 @@ const checked = <T>(schema: z.ZodType<unknown>, value: T, what: string): T => {
   const parsed = schema.safeParse(value);
   if (parsed.success) return value;
   const [issue] = parsed.error.issues;
-  throw new TypeError(
-    `${what} returned a value of the wrong shape: ${issue?.path.join(".")}: ${issue?.message}`,
-  );
+  const place = issue?.path.length ? `${issue.path.join(".")}: ` : "";
+  throw new TypeError(`${what} returned a value of the wrong shape: ${place}${issue?.message}`);
 };
 
 /** Wishes of the spec that the adapter would silently ignore. */

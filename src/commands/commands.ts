@@ -108,6 +108,8 @@ const pageFlags = (max: number, limit = max): readonly FlagDef[] => [
     value: "N",
     help: `list at most this many, up to ${max}`,
     default: String(limit),
+    min: 1,
+    max,
   },
   { name: "cursor", type: "string", value: "C", help: "continue where an earlier page ended" },
 ];
@@ -1453,16 +1455,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "List the schedules, with the next and the last run of each",
     args: [],
-    flags: [
-      {
-        name: "limit",
-        type: "int",
-        value: "N",
-        help: `list at most this many, up to ${SCHEDULES_PAGE_MAX}`,
-        default: String(SCHEDULES_PAGE_DEFAULT),
-      },
-      { name: "cursor", type: "string", value: "C", help: "continue where an earlier page ended" },
-    ],
+    flags: [...pageFlags(SCHEDULES_PAGE_MAX, SCHEDULES_PAGE_DEFAULT)],
     examples: ["agent schedule list", "agent list --all --label schedule=nightly"],
   },
   {
@@ -1993,6 +1986,8 @@ export const COMMANDS: readonly CommandDef[] = [
         value: "N",
         help: `take at most this many, up to ${MAILBOX_POLL_MAX}`,
         default: "1",
+        min: 1,
+        max: MAILBOX_POLL_MAX,
       },
       mailLease,
     ],

@@ -84,7 +84,7 @@ export const preparingWith =
           ...variablesOf(adapter, spec),
           ...(adapter.binary === null ? [] : [adapter.binary.variable]),
         ];
-        // Whatever their names say, a skill's are secrets.
+        // The variables of a skill are secrets, also under names that sound harmless.
         const declared = own === undefined ? [] : spec.inherit_env.flatMap((name) => built.env[name] || []);
         const secrets = [...built.secrets, ...declared, ...secretArguments(plan.argv)];
         return { plan, env: built.env, secrets, client_env: keptEnvironment(spec, variables) };

@@ -58,7 +58,10 @@ export class Caring {
       if (row.name === name) return { ...reply, effect: "noop" as const };
       const taken = yield* attempt(() => this.core.admission.rename(row.id, name));
       if (taken !== undefined) return yield* Effect.fail(taken);
-      yield* this.core.commit([draft(row, "worker_renamed", { name, before: row.name, by })]);
+      const renamed = this.core.commit([draft(row, "worker_renamed", { name, before: row.name, by })]);
+      yield* Effect.tapError(renamed, () =>
+        Effect.sync(() => this.core.admission.rename(row.id, row.name ?? undefined)),
+      );
       // The record decides: if the spec is gone or cannot be written, a reader takes the name of the row.
       yield* Effect.ignore(
         attemptAsync(async () => {

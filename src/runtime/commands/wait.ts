@@ -15,7 +15,7 @@ export const makeWait =
       const waited = (id: string) => Effect.map(ends.untilEnded(id), (row) => waitOf(row, now().wall));
       const found = new Set(rows.map(({ id }) => id));
       const ended = (ids: readonly string[]) => Effect.forEach(ids, waited, { concurrency: "unbounded" });
-      // Whoever has ended spawns nobody any more, so each round finds all below it.
+      // A worker that has ended spawns nobody any more, so each round finds all workers below those of the last.
       const below = (ids: readonly string[]) =>
         attempt(() => ids.flatMap((id) => services.views.spawnedBy(id)).filter((id) => !found.has(id)));
       const all = Effect.gen(function* () {

@@ -11,8 +11,7 @@ import { type FoundSkill, findSkill, type Places } from "../../skills/places.ts"
 import { SKILL_LISTS, type SkillLists } from "../../skills/policy.ts";
 import { closed } from "../../workspace/sandbox/closed.ts";
 import { otherStateDirectories } from "../../workspace/sandbox/daemons.ts";
-import { gitDirectories } from "../../workspace/sandbox/plan.ts";
-import { makeStateDirectories } from "../../workspace/sandbox/sandbox.ts";
+import { makeMissing } from "../../workspace/sandbox/sandbox.ts";
 
 export const SKILL_KIND = skillFacts.kind;
 
@@ -75,17 +74,13 @@ export const confineSkill = async (
 ): Promise<SandboxedLaunch> => {
   const { plan } = skillLaunch(ground, spec);
   const { writable, guarded } = plan;
-  // Without a .git that is read-only, a skill could make one, whose programs git runs outside.
-  const confined = {
-    ...{ sandbox: { writable: [] }, isAgent: false, cwd: spec.cwd, added: [], env: {}, state: [] },
-    ...{ stateDir: ground.places.stateDir, workspace: undefined, adminDir: undefined },
-  };
-  const made = isStart && guarded.length > 0 ? makeStateDirectories(confined) : [];
+  // Otherwise a skill could make a .git, whose programs git runs outside, or a skill of the project.
+  const made = isStart ? makeMissing(guarded) : [];
   const box = await closed(plan, Object.keys(env), argv);
   return {
     ...box,
     plan: { net: "none", writable },
     made,
-    litter: guarded.length > 0 ? gitDirectories(confined) : [],
+    litter: guarded,
   };
 };

@@ -192,15 +192,15 @@ export class Admission {
     return this.seats.has(id);
   }
 
-  /** Gives a living worker another name. Returns the refusal if another living worker has it. */
-  rename(id: string, name: string): HoldfastError | undefined {
-    const holder = this.names.get(name);
-    if (holder !== undefined && holder !== id) return nameTaken(name, holder);
+  /** Gives a living worker another name, or none. Returns the refusal if another living worker has it. */
+  rename(id: string, name: string | undefined): HoldfastError | undefined {
+    const holder = name === undefined ? undefined : this.names.get(name);
+    if (holder !== undefined && holder !== id) return nameTaken(name as string, holder);
     const seat = this.seats.get(id);
     if (seat === undefined) return undefined;
     if (seat.name !== undefined) this.names.delete(seat.name);
     seat.name = name;
-    this.names.set(name, id);
+    if (name !== undefined) this.names.set(name, id);
     return undefined;
   }
 

@@ -119,7 +119,7 @@ export const editedStreams = (db: Database, limits: LookLimits): readonly string
       const rows = lifecycle.all(stream, stream_records + 1) as Row[];
       left -= rows.length;
       const lines = rows.map(intactLine);
-      // Whoever reads a damaged record reports it.
+      // The reader of a damaged record reports it, so this comparison does not.
       if (lines.length > stream_records || lines.includes(undefined)) return false;
       for (const line of lines) projection.fold(JSON.parse(line as string));
       projection.flush();

@@ -121,8 +121,11 @@ export const makeStateDirectories = (confined: Confinement): readonly string[] =
   for (const [at, dir] of stateDirectories(confined).entries())
     if (confined.state[at]?.isFile !== true) mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (confined.adminDir !== undefined) makeEmpty(join(confined.adminDir, "config.worktree"));
-  return gitDirectories(confined).filter(isMade);
+  return makeMissing(gitDirectories(confined));
 };
+
+/** Creates missing directories, which could not be mounted read-only otherwise. Returns those that it has created. */
+export const makeMissing = (dirs: readonly string[]): readonly string[] => dirs.filter(isMade);
 
 /** False if the directory exists, or cannot be created; then the agent cannot create it either. */
 const isMade = (dir: string): boolean => {
