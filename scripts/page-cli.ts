@@ -3,7 +3,9 @@
 import type { FlagDef } from "../src/base/flag.ts";
 import { usage } from "../src/cli/help.ts";
 import { exitsOf } from "../src/cli/manifest.ts";
-import { COMMANDS, type CommandDef, ENVIRONMENT, GLOBAL_FLAGS, GROUPS } from "../src/commands/commands.ts";
+import { type CommandDef, GROUPS } from "../src/commands/command.ts";
+import { COMMANDS } from "../src/commands/commands.ts";
+import { ENVIRONMENT, GLOBAL_FLAGS } from "../src/commands/flags.ts";
 import { table } from "./markdown.ts";
 import { exitTable } from "./page-errors.ts";
 
@@ -65,7 +67,7 @@ const section = (command: CommandDef): string =>
 
 export const cliPage = (): string => `# The \`agent\` command
 
-Generated from \`src/commands/commands.ts\` by \`npm run docs\`; \`agent manifest\` says the same to programs, with the JSON Schemas. Errors:
+Generated from \`src/commands\` by \`npm run docs\`; \`agent manifest\` says the same to programs, with the JSON Schemas. Errors:
 [errors.md](errors.md).
 
 A worker is named by its id, a unique prefix of it (4 characters or more), or its name; a supervisor by its path (\`crew/fixer\`). Durations are \`500ms\`, \`10s\`, \`5m\`, \`2h\`, sizes

@@ -3,7 +3,9 @@
 import type { FlagDef } from "../src/base/flag.ts";
 import { VERSION } from "../src/base/version.ts";
 import { usage } from "../src/cli/help.ts";
-import { COMMANDS, type CommandDef, ENVIRONMENT, GLOBAL_FLAGS, GROUPS } from "../src/commands/commands.ts";
+import { type CommandDef, GROUPS } from "../src/commands/command.ts";
+import { COMMANDS } from "../src/commands/commands.ts";
+import { ENVIRONMENT, GLOBAL_FLAGS } from "../src/commands/flags.ts";
 import { G1 } from "../src/protocol/generations.ts";
 
 /** As roff takes it: no escape, no hyphen that it may break, no request at the beginning of a line. */
@@ -37,7 +39,7 @@ const commandLines = (command: CommandDef): readonly string[] => [
 
 export const manPage = (): string =>
   `${[
-    `.\\" Generated from src/commands/commands.ts by npm run docs.`,
+    `.\\" Generated from src/commands by npm run docs.`,
     `.TH AGENT 1 "" "holdfast ${VERSION}" "User Commands"`,
     section("NAME", ["agent \\- supervise agent CLIs"]),
     section("SYNOPSIS", [`${bold("agent")} ${italic("COMMAND")} [flags]`]),

@@ -2,7 +2,9 @@
  * Completion. The scripts are a few lines and call `agent __complete WORD…`, so they know every command and flag of the
  * installed version, and the current workers.
  */
-import { COMMANDS, type CommandDef, GLOBAL_FLAGS } from "../commands/commands.ts";
+import type { CommandDef } from "../commands/command.ts";
+import { COMMANDS } from "../commands/commands.ts";
+import { GLOBAL_FLAGS } from "../commands/flags.ts";
 import { KINDS, NAMED_AGENTS } from "../commands/kinds.ts";
 import type { WorkerView } from "../runtime/api.ts";
 import { findCommand } from "./parse.ts";

@@ -1,6 +1,8 @@
 /** Help, generated from the registry. */
 import type { FlagDef } from "../base/flag.ts";
-import { COMMANDS, type CommandDef, GLOBAL_FLAGS, GROUPS } from "../commands/commands.ts";
+import { type CommandDef, GROUPS } from "../commands/command.ts";
+import { COMMANDS } from "../commands/commands.ts";
+import { GLOBAL_FLAGS } from "../commands/flags.ts";
 import { TOPICS } from "../protocol/spec-fields.ts";
 import { type Paint, pad, width, wrap } from "./render/terminal.ts";
 

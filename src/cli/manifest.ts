@@ -2,7 +2,9 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { FlagDef, ValueType } from "../base/flag.ts";
-import { COMMANDS, type CommandDef, GLOBAL_FLAGS } from "../commands/commands.ts";
+import type { CommandDef } from "../commands/command.ts";
+import { COMMANDS } from "../commands/commands.ts";
+import { GLOBAL_FLAGS } from "../commands/flags.ts";
 import { ERROR_CATALOGUE } from "../protocol/errors.ts";
 import { type ExitClass, exitIn, G1, type Generation } from "../protocol/generations.ts";
 import { Requests } from "../protocol/requests.ts";

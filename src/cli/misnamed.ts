@@ -5,7 +5,9 @@
 
 import { commandLine } from "../base/shell.ts";
 import { certainly, nearest } from "../base/suggest.ts";
-import { COMMANDS, type CommandDef, ELSEWHERE, RENAMED } from "../commands/commands.ts";
+import type { CommandDef } from "../commands/command.ts";
+import { COMMANDS } from "../commands/commands.ts";
+import { ELSEWHERE, RENAMED } from "../commands/elsewhere.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { redactText } from "../protocol/redact.ts";
 

@@ -5,13 +5,10 @@
 import { parseArgs } from "node:util";
 import type { FlagDef } from "../base/flag.ts";
 import { didYouMean, nearest } from "../base/suggest.ts";
-import {
-  type ArgDef,
-  COMMANDS,
-  type CommandDef,
-  FLAGS_ELSEWHERE,
-  GLOBAL_FLAGS,
-} from "../commands/commands.ts";
+import type { ArgDef, CommandDef } from "../commands/command.ts";
+import { COMMANDS } from "../commands/commands.ts";
+import { FLAGS_ELSEWHERE } from "../commands/elsewhere.ts";
+import { GLOBAL_FLAGS } from "../commands/flags.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { type CallReader, childrenOf, isMistyped, noSuchCommand, type TypedWords } from "./misnamed.ts";
 import { readValue } from "./values.ts";

@@ -3,7 +3,7 @@
  * before it is printed. The schema is read back from its JSON, so that the check is as strict as the published one.
  */
 import * as z from "zod";
-import type { CommandDef } from "../commands/commands.ts";
+import type { CommandDef } from "../commands/command.ts";
 import { SENT_WHOLE } from "../protocol/artifactize.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { schemasOf } from "./manifest.ts";

@@ -1,4 +1,4 @@
-/** The flags of spawn that give a worker's spec, from the table of its fields (spec-fields.ts). The client loads this file. */
+/** The flags of spawn: those of a worker's spec, from the table of its fields (spec-fields.ts), and its own. */
 import type { FlagDef, ValueType } from "../base/flag.ts";
 import {
   FIELDS,
@@ -8,6 +8,7 @@ import {
   shownDefault,
   writtenDefault,
 } from "../protocol/spec-fields.ts";
+import { dryRun, verbose } from "./flags.ts";
 import { kindsThatTake } from "./kinds.ts";
 
 const FLAG_NAMES = new Map(plainFields("flag").map(([field, name]) => [field, name]));
@@ -48,4 +49,26 @@ const specFlags = (): readonly FlagDef[] => {
   });
 };
 
-export const SPEC_FLAGS: readonly FlagDef[] = specFlags();
+const SPEC_FLAGS: readonly FlagDef[] = specFlags();
+
+export const SPAWN_FLAGS: readonly FlagDef[] = [
+  ...SPEC_FLAGS,
+  {
+    name: "idempotency-key",
+    type: "string",
+    value: "K",
+    help: "a repeat with the same key returns the first worker",
+  },
+  dryRun,
+  { name: "watch", short: "w", type: "bool", help: "follow the worker to its end" },
+  { name: "wait", type: "bool", help: "block until it has ended; exit as `agent wait` does" },
+  { name: "detach", short: "d", type: "bool", help: "return at once (the default)" },
+  verbose,
+];
+
+/** Some flags of spawn, for a command that takes only these. */
+export const spawnFlags = (...names: readonly string[]): readonly FlagDef[] =>
+  SPAWN_FLAGS.filter(({ name }) => names.includes(name));
+
+export const spawnFlagsBut = (...names: readonly string[]): readonly FlagDef[] =>
+  SPAWN_FLAGS.filter(({ name }) => !names.includes(name));

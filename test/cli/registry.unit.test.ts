@@ -5,7 +5,8 @@ import { manifest } from "../../src/cli/manifest.ts";
 import { parse } from "../../src/cli/parse.ts";
 import { plainPaint } from "../../src/cli/render/terminal.ts";
 import { OUTPUTS } from "../../src/cli/schemas.ts";
-import { COMMANDS, GLOBAL_FLAGS } from "../../src/commands/commands.ts";
+import { COMMANDS } from "../../src/commands/commands.ts";
+import { GLOBAL_FLAGS } from "../../src/commands/flags.ts";
 import { isRequestName } from "../../src/protocol/requests.ts";
 import { TOPICS } from "../../src/protocol/spec-fields.ts";
 

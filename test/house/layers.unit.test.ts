@@ -266,7 +266,9 @@ it("a kind is named in its folder alone", () => {
     "adapters/kinds.ts": /kinds\/[a-z-]+\/facts|const ALL|PROGRAM_KIND/,
     "adapters/registry.ts": /kinds\/[a-z-]+\/index|^ {2}\w+(: \w+)?,$/,
     // Examples of the command line show an agent that many people have.
-    "commands/commands.ts": /agent (spawn|resume|capabilities|board dispatch|mcp \w+) (claude|codex)/,
+    ...Object.fromEntries(
+      ["start", "board", "machine"].map((name) => [`commands/${name}.ts`, /agent [\w -]+ (claude|codex)/]),
+    ),
     "cli/commands/demo.ts": /spawn claude '/,
     // Records of early versions name no models; no new kind comes to this list.
     "protocol/usage.ts": /ONCE_CACHED_INSIDE/,

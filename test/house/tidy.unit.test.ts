@@ -19,14 +19,10 @@ describe("sources", () => {
     expect(sources.filter((file) => !read(file).startsWith("/**"))).toEqual([]);
   });
 
-  it("stay under 450 lines, but for the tables of commands, fields, outputs, limits and errors, which are data", () => {
-    const tables = [
-      "commands/commands.ts",
-      "protocol/spec-fields.ts",
-      "protocol/errors.ts",
-      "base/limits.ts",
-      "cli/schemas.ts",
-    ].map((name) => join("src", name));
+  it("stay under 450 lines, but for the tables of fields, outputs, limits and errors, which are data", () => {
+    const tables = ["protocol/spec-fields.ts", "protocol/errors.ts", "base/limits.ts", "cli/schemas.ts"].map(
+      (name) => join("src", name),
+    );
     const isLong = (file: string) => read(file).split("\n").length > 450;
     expect(sources.filter((file) => isLong(file) && !tables.includes(file))).toEqual([]);
   });

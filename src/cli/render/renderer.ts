@@ -1,5 +1,5 @@
 /** The outcome of a command, and the three modes of printing it (cli.md, Output). */
-import type { CommandDef } from "../../commands/commands.ts";
+import type { CommandDef } from "../../commands/command.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { PageMeta } from "../../protocol/response-envelope.ts";
