@@ -1,6 +1,6 @@
 /**
  * `npm run docs`: writes the pages that are made from the code and from the tables of tests, and puts each sentence of the other pages on
- * a line of its own. A test fails where a page differs.
+ * a line of its own; of the README it writes one table. A test fails where a page differs.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,7 +16,7 @@ import { errorsPage } from "./page-errors.ts";
 import { limitsPage } from "./page-limits.ts";
 import { machinePage } from "./page-machine.ts";
 import { manPage } from "./page-man.ts";
-import { performancePage } from "./page-performance.ts";
+import { performancePage, withPerformance } from "./page-performance.ts";
 import { recordsPage } from "./page-records.ts";
 import { libraryPage, treePage } from "./page-spec.ts";
 import { validationPage } from "./page-validation.ts";
@@ -38,6 +38,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   "docs/reference/secrets.md": secretsPage,
   "docs/reference/tree-file.md": treePage,
   "docs/reference/validation.md": validationPage,
+  "README.md": () => withPerformance(readFileSync(join(root, "README.md"), "utf8")),
   "man/agent.1": manPage,
 };
 

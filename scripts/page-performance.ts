@@ -1,4 +1,4 @@
-/** docs/reference/performance.md, from the last recorded figures of the benches (bench/results.json). */
+/** docs/reference/performance.md and the table of the README, from the last recorded figures of the benches (bench/results.json). */
 import { type Recorded, recorded } from "../bench/results.ts";
 import { table } from "./markdown.ts";
 
@@ -86,3 +86,41 @@ pm2, supervisord and runit are measured if they are installed: \`npm ci --prefix
 
 ${QUESTIONS.map(section).join("\n\n")}
 `;
+
+/** The rows of `peers` that the README shows, under shorter names. */
+const IN_README: readonly (readonly [start: string, end: string, name: string])[] = [
+  ["SIGKILL → first line", "one a second, p50 / p99 ms", "restart after SIGKILL, p50 / p99, ms"],
+  ["start of 200 sleepers", "", "start of 200 sleepers, s"],
+  ["idle CPU with 200", "", "idle with 200, % of a core"],
+  ["memory with 200", "", "memory with 200, PSS, MB"],
+  ["status command with 200", "", "status command, in starts of Node"],
+];
+const SHOWN = ["pm2", "supervisord", "runit", "Holdfast", "asked"];
+const BEGIN = "<!-- performance: written by npm run docs -->\n";
+const END = "<!-- end of performance -->";
+
+const readmeTable = (): string => {
+  const { date, machine, command, head, rows } = recorded().peers as Recorded;
+  const columns = SHOWN.map((name) => head.indexOf(name));
+  const body = IN_README.map(([start, end, name]) => {
+    const row = rows.find(([measure = ""]) => measure.startsWith(start) && measure.endsWith(end));
+    if (row === undefined || columns.includes(-1)) throw new Error(`bench/results.json has no row: ${start}`);
+    const verdict = row.at(-1) === "ok" ? "yes" : "no";
+    return [name, ...columns.map((column) => row[column] as string), verdict];
+  });
+  const met = rows.filter((row) => row.at(-1) === "ok").length;
+  return [
+    table(["", ...SHOWN.slice(0, -1), "goal", "met"], body),
+    "",
+    `Holdfast meets ${met} of its ${rows.length} goals beside other supervisors; [all figures](docs/reference/performance.md).`,
+    `Recorded on ${date}, ${machine.replace(/,.*/, "")}, by \`${command}\`.`,
+    "",
+  ].join("\n");
+};
+
+/** The README with its table written anew. */
+export const withPerformance = (readme: string): string => {
+  const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)];
+  if (before < 0 || after < before) throw new Error("README.md has no place for its table of performance");
+  return `${readme.slice(0, before)}${BEGIN}${readmeTable()}${readme.slice(after)}`;
+};
