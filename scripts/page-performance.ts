@@ -89,7 +89,7 @@ ${QUESTIONS.map(section).join("\n\n")}
 
 /** The rows of `peers` that the README shows, under shorter names. */
 const IN_README: readonly (readonly [start: string, end: string, name: string])[] = [
-  ["SIGKILL → first line", "one a second, p50 / p99 ms", "restart after SIGKILL, p50 / p99, ms"],
+  ["SIGKILL → first line", "one a second, p50 / p99 ms", "restart, p50 / p99 ms"],
   ["start of 200 sleepers", "", "start of 200 sleepers, s"],
   ["idle CPU with 200", "", "idle with 200, % of a core"],
   ["memory with 200", "", "memory with 200, PSS, MB"],
@@ -106,7 +106,7 @@ const readmeTable = (): string => {
     const row = rows.find(([measure = ""]) => measure.startsWith(start) && measure.endsWith(end));
     if (row === undefined || columns.includes(-1)) throw new Error(`bench/results.json has no row: ${start}`);
     const verdict = row.at(-1) === "ok" ? "yes" : "no";
-    return [name, ...columns.map((column) => row[column] as string), verdict];
+    return [name, ...columns.map((column) => (row[column] as string).replaceAll(" times ", " × ")), verdict];
   });
   const met = rows.filter((row) => row.at(-1) === "ok").length;
   return [

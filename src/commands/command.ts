@@ -47,7 +47,7 @@ export interface CommandDef {
   readonly examples: readonly string[];
 }
 
-/** What most commands have in common need not be written. */
+/** Members that most commands have in common may be left out. */
 type Written = Omit<CommandDef, "group" | "command" | "stream" | "exits" | "args" | "flags"> &
   Partial<Pick<CommandDef, "command" | "stream" | "exits" | "args" | "flags">>;
 

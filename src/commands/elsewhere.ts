@@ -1,4 +1,4 @@
-/** What other tools call our commands and flags. */
+/** Names that other tools have for our commands and flags. */
 
 /** Other tools' names for our commands. Each becomes a redirect (decision 0025). */
 export const RENAMED: readonly {

@@ -32,12 +32,17 @@ export interface ErrorRow {
   readonly restart: "policy" | "never";
 }
 
+/** The contracts' part of a row: Protocol v1 code, exit code, HTTP status, whether a retry is safe, effects. */
+type InContracts = readonly [
+  ErrorRow["v1"],
+  ErrorRow["exit"],
+  ErrorRow["http"],
+  ErrorRow["retryable"],
+  ErrorRow["effects"],
+];
+
 export const row = (
-  v1: V1Code,
-  exit: number,
-  http: number,
-  retryable: boolean,
-  effects: ErrorRow["effects"],
+  [v1, exit, http, retryable, effects]: InContracts,
   next: string,
   restart: ErrorRow["restart"] = "policy",
 ): ErrorRow => ({ v1, exit, http, retryable, effects, next, restart });
