@@ -346,7 +346,7 @@ export const RESPONSE_ENVELOPE: Contract = {
     "**`retryable` says the same for all errors of an exit code.** Whether a worker that gave up (12) or has no key (8) can do better is in `error.code`: what must be mended first is in `suggestion`.",
     "**Partial results** are in `meta.partial`, since `data` is null on failure and ErrorDetail is closed; so are `meta.problems`, `meta.attempts`, `meta.backoff` and `meta.details`. `error.detail` is text for people.",
     "**`agent list` and `agent messages` have pages.** `agent why`, `output` and `logs --raw` say `meta.truncated` and have no cursor: their records are read with `agent watch --from`.",
-    "**Heartbeats** of a command that prints one envelope go to stderr, since stdout is one JSON document ([0025](../decisions/0025-what-is-certain-is-redirected.md)).",
+    "**Heartbeats** of a command that prints one envelope go to stderr, since stdout is one JSON document ([0025](../decisions/0025-redirects.md)).",
     "**Idempotency keys** of kill, restart, pause, unpause, answer and trees last as long as the daemon; those of spawn, send and ask are in the log.",
     "**Generation G3** is not offered. PAYMENT_REQUIRED (9) is never given. 130 and 143 are, though G1 and G2 reserve what is over 125 for shells (notes B.4).",
     "**Agent interpretation** (how a caller reads what is malformed or contradictory) is for callers; what we print is neither.",
