@@ -122,6 +122,7 @@ const buildDaemon = async (): Promise<void> => {
       "daemon-watchdog": "src/daemon/watchdog-thread.ts",
       "store-thread": "src/store/sqlite/thread.ts",
       "skill-child": "src/skills/child.ts",
+      "skill-tunnel": "src/skills/network/tunnelled.ts",
     },
     outdir: dist,
     external: ["better-sqlite3", "koffi"],

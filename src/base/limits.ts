@@ -831,6 +831,18 @@ export const SKILL_PROCESSES_MAX = 128;
 export const SKILL_WRITE_MAX_BYTES = 16 * 1024 * 1024;
 /** Output of a run, logs on stderr included, after which it is stopped. */
 export const SKILL_PRINTED_MAX_BYTES = 4 * 1024 * 1024;
+/** The proxy of one run of a skill: connections in all, and at a time. */
+export const PROXY_CONNECTIONS_MAX = 1_024;
+export const PROXY_AT_ONCE_MAX = 64;
+/** Bytes of a run through its proxy, both ways together. */
+export const PROXY_RUN_MAX_BYTES = 256 * 1024 * 1024;
+/** The head of a request to the proxy, and the time until it is whole. */
+export const PROXY_HEAD_MAX_BYTES = 16 * 1024;
+export const PROXY_HEAD_MS = 10_000;
+/** The longest wait for a name, and for one address. */
+export const PROXY_CONNECT_MS = 10_000;
+/** A connection of the proxy on which nothing moves is ended. */
+export const PROXY_IDLE_MS = 60_000;
 /** protocol-v1.txt, ESKILLDOWN; the notes have the figures: failures in a row, the rest after them, probes at a time, and successes that end it. */
 export const SKILL_FAILURES_MAX = 5;
 export const SKILL_DOWN_MS = 30_000;

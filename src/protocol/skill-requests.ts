@@ -4,13 +4,20 @@ import { PATH_MAX_BYTES, SKILL_TIMEOUT_MAX_MS } from "../base/limits.ts";
 import { COMMAND_FORM } from "./forms.ts";
 import { BUILTIN_COMMANDS, type BuiltinCommand, PROFILE_NAMES } from "./words.ts";
 
-/** `HOST:PORT`, or `*.DOMAIN:PORT` for every host below a domain. */
-const HOST_FORM = /^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?:\d{1,5}$/;
+/** `HOST:PORT`, `[ADDRESS]:PORT` of IPv6, or `*.DOMAIN:PORT` for every host below a domain. */
+const HOST_FORM = /^(?:(?:\*\.)?[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\]):\d{1,5}$/;
+
+/** As a URL writes it: an address has many forms, and one of them is compared. */
+const isCanonical = (host: string): boolean => {
+  const name = host.replace(/^\*\./, "").replace(/:\d+$/, "");
+  return URL.parse(`http://${name}`)?.hostname === name;
+};
 
 export const SkillHost = z
   .string()
   .regex(HOST_FORM, "a host is HOST:PORT or *.DOMAIN:PORT, in lower case")
-  .refine((host) => Number(host.split(":").at(-1)) <= 65_535, "a port is at most 65535");
+  .refine((host) => Number(host.split(":").at(-1)) <= 65_535, "a port is at most 65535")
+  .refine(isCanonical, "an address is written as URLs write it, such as 127.0.0.1 or [::1]");
 
 const workspace = z.string().max(PATH_MAX_BYTES).regex(/^\//, "it is no absolute path");
 

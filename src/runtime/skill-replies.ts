@@ -15,7 +15,8 @@ export interface SkillView {
   readonly runner: RunMeta["runner"] | null;
   readonly origin: "built_in" | "state" | "configured" | "project";
   readonly folder: string | null;
-  readonly network: "none" | readonly string[];
+  /** `asked`: the hosts that the input of a run names. */
+  readonly network: "none" | "asked" | readonly string[];
   readonly files: "none" | "read" | "write";
   readonly secrets: readonly string[];
   readonly state: boolean;

@@ -7,12 +7,8 @@ import { encodeEnvelope, terminalEnvelope } from "../protocol/envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { failure, type Outcome, success } from "../protocol/outcome.ts";
 import { BUILTINS } from "./builtin/index.ts";
+import { NO_NETWORK, networkByProxy } from "./network/inside.ts";
 import { SKILL_STATE } from "./variables.ts";
-
-const NO_NETWORK: typeof fetch = () =>
-  Promise.reject(
-    new HoldfastError("POLICY_VIOLATION", "This run has no network.", { details: { rule: "network_none" } }),
-  );
 
 const outcomeOf = async (name: string, input: string): Promise<Outcome<object>> => {
   const skill = BUILTINS.find((one) => one.name === name);
@@ -31,7 +27,7 @@ const outcomeOf = async (name: string, input: string): Promise<Outcome<object>> 
     const answer = await skill.run(parsed.data as never, {
       workspace: process.cwd(),
       signal: stopped.signal,
-      fetch: NO_NETWORK,
+      ...(process.env.HTTP_PROXY === undefined ? NO_NETWORK : await networkByProxy()),
       secret: (variable) => process.env[variable],
       state: process.env[SKILL_STATE] ?? "",
     });

@@ -8,7 +8,8 @@ import { CLOSED_PATH, type ClosedPlan } from "../workspace/sandbox/closed.ts";
 import { isNoSandbox } from "../workspace/sandbox/plan.ts";
 import { realPath } from "../workspace/sandbox/sandbox.ts";
 import type { SkillManifest } from "./manifest.ts";
-import { ownProgram } from "./own-program.ts";
+import { PROXY_SOCKET, PROXY_VARIABLES } from "./network/variables.ts";
+import { builtinProgram, type OwnProgram, tunnelledProgram } from "./own-program.ts";
 import type { FoundSkill } from "./places.ts";
 import { SKILL_STATE, SKILL_WORKSPACE } from "./variables.ts";
 
@@ -25,6 +26,8 @@ interface Place {
   readonly secrets: readonly string[];
   /** State directories of daemons: empty inside. */
   readonly hidden: readonly string[];
+  /** The socket of the run's proxy; undefined where it has no network. */
+  readonly proxy: string | undefined;
 }
 
 /** The run's own tmpfs: also its home, because the user's is not there. */
@@ -42,7 +45,7 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
       details: { rule: "workspace", workspace },
     });
   const folder = skill.folder === null ? undefined : realPath(skill.folder);
-  const own = folder === undefined ? ownProgram(skill.name) : undefined;
+  const program = programOf(skill.name, folder, manifest.run, place.proxy !== undefined);
   const state = capabilities.state ? stateOf(skill.name, workspace, place.stateDir) : undefined;
   const { files } = capabilities;
   const env = {
@@ -52,14 +55,16 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
     LANG: "C.UTF-8",
     ...(files !== "none" && { [SKILL_WORKSPACE]: workspace }),
     ...(state !== undefined && { [SKILL_STATE]: state }),
+    ...(place.proxy !== undefined && PROXY_VARIABLES),
   };
   return {
-    argv: own?.argv ?? programIn(folder!, manifest.run),
+    argv: program.argv,
     env,
     plan: {
       cwd: files === "none" ? TEMPORARY : workspace,
-      readable: [...(files === "read" ? [workspace] : []), ...(own?.files ?? [folder!])],
+      readable: [...(files === "read" ? [workspace] : []), ...program.files],
       writable: [...(files === "write" ? [workspace] : []), ...(state === undefined ? [] : [state])],
+      socket: place.proxy === undefined ? undefined : { outside: place.proxy, inside: PROXY_SOCKET },
       // git and this daemon run programs that these name.
       guarded: files === "write" ? [".git", ".holdfast"].map((name) => join(workspace, name)) : [],
       hidden,
@@ -71,6 +76,20 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
       },
     },
   };
+};
+
+/** The words of a run, and the files that they need inside. */
+const programOf = (
+  name: string,
+  folder: string | undefined,
+  run: readonly string[],
+  hasProxy: boolean,
+): OwnProgram => {
+  if (folder === undefined) return builtinProgram(name);
+  const argv = programIn(folder, run);
+  if (!hasProxy) return { argv, files: [folder] };
+  const tunnelled = tunnelledProgram(argv);
+  return { argv: tunnelled.argv, files: [...tunnelled.files, folder] };
 };
 
 /** A word with a slash is in the skill's folder, which is not the cwd. */

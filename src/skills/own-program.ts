@@ -1,24 +1,23 @@
-/** The program in which built-in skills run, `child.ts`, and the files that it needs in a sandbox. */
+/** Programs of ours that run inside a sandbox, `child.ts` for built-in skills among them, and the files that they need there. */
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** From sources, Node runs the file directly. A build has one bundle, beside the daemon's and above the library's. */
-const root = dirname(dirname(here));
-const found = import.meta.url.endsWith(".ts")
-  ? {
-      program: join(here, "child.ts"),
-      files: ["src", "node_modules", "package.json"].map((name) => join(root, name)),
-    }
-  : /\/skills\/own-program\.js$/.test(import.meta.url)
-    ? bundle(join(root, "..", "skill-child.js"))
-    : bundle(join(here, "skill-child.js"));
+/** Their names in a build, beside their sources. */
+const SOURCES = { "skill-child": "child.ts", "skill-tunnel": "network/tunnelled.ts" } as const;
 
-function bundle(program: string) {
-  return { program, files: [program] };
-}
+/** From sources, Node runs the file directly. A build has one bundle each, beside the daemon's and above the library's. */
+const root = dirname(dirname(here));
+const isSource = import.meta.url.endsWith(".ts");
+const bundles = /\/skills\/own-program\.js$/.test(import.meta.url) ? join(root, "..") : here;
+
+const found = (name: keyof typeof SOURCES) => {
+  if (!isSource) return { program: join(bundles, `${name}.js`), files: [join(bundles, `${name}.js`)] };
+  const files = ["src", "node_modules", "package.json"].map((file) => join(root, file));
+  return { program: join(here, SOURCES[name]), files };
+};
 
 export interface OwnProgram {
   readonly argv: readonly string[];
@@ -26,8 +25,16 @@ export interface OwnProgram {
   readonly files: readonly string[];
 }
 
+const ownProgram = (name: keyof typeof SOURCES, words: readonly string[]): OwnProgram => {
+  const { program, files } = found(name);
+  return {
+    argv: [process.execPath, "--disable-warning=ExperimentalWarning", realpathSync(program), ...words],
+    files: [process.execPath, ...files].map((path) => realpathSync(path)),
+  };
+};
+
 /** The words that run a built-in skill. */
-export const ownProgram = (skill: string): OwnProgram => ({
-  argv: [process.execPath, "--disable-warning=ExperimentalWarning", realpathSync(found.program), skill],
-  files: [process.execPath, ...found.files].map((path) => realpathSync(path)),
-});
+export const builtinProgram = (skill: string): OwnProgram => ownProgram("skill-child", [skill]);
+
+/** The words that run a program behind the tunnel to its proxy. */
+export const tunnelledProgram = (argv: readonly string[]): OwnProgram => ownProgram("skill-tunnel", argv);

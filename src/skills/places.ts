@@ -26,6 +26,8 @@ export interface FoundSkill {
   readonly digest: string;
   /** Null: a SKILL.md of instructions, or one with mistakes. */
   readonly manifest: SkillManifest | null;
+  /** The URLs that an input names, of a built-in skill whose hosts come from its input. */
+  readonly urls: BuiltinSkill<unknown, unknown>["urls"];
   /** One sentence for each mistake of its manifest. */
   readonly problems: readonly string[];
 }
@@ -44,7 +46,8 @@ export const readFolder = (folder: string, origin: SkillOrigin): FoundSkill | un
     const text = textOf(join(folder, file));
     if (text === undefined) continue;
     const digest = sha256Digest(text);
-    const nameless = { name: folder.slice(folder.lastIndexOf("/") + 1), summary: "", origin, folder, digest };
+    const name = folder.slice(folder.lastIndexOf("/") + 1);
+    const nameless = { name, summary: "", origin, folder, digest, urls: undefined };
     if (text === TOO_LARGE)
       return { ...nameless, manifest: null, problems: [`${file} is over ${SKILL_FILE_MAX_BYTES} bytes`] };
     const reading = read(text);
@@ -53,9 +56,17 @@ export const readFolder = (folder: string, origin: SkillOrigin): FoundSkill | un
     if ("instructions" in reading)
       return { ...nameless, ...reading.instructions, manifest: null, problems: [] };
     const { manifest } = reading;
-    const { name, summary } = manifest;
-    const problems = isReserved(name) ? [`${file}: name: ${name} is reserved for a built-in skill`] : [];
-    return { ...nameless, name, summary, manifest: problems.length > 0 ? null : manifest, problems };
+    const problems = isReserved(manifest.name)
+      ? [`${file}: name: ${manifest.name} is reserved for a built-in skill`]
+      : [];
+    const { summary } = manifest;
+    return {
+      ...nameless,
+      name: manifest.name,
+      summary,
+      manifest: problems.length > 0 ? null : manifest,
+      problems,
+    };
   }
   return undefined;
 };
@@ -86,13 +97,14 @@ const foldersIn = (directory: string): readonly string[] => {
 };
 
 /** A built-in skill reads the workspace, and has a state of its own. */
-const ofBuiltin = ({ name, summary, version }: BuiltinSkill<unknown, unknown>): FoundSkill => ({
+const ofBuiltin = ({ name, summary, version, urls }: BuiltinSkill<unknown, unknown>): FoundSkill => ({
   name,
   summary,
   origin: "built_in",
   folder: null,
   digest: sha256Digest(`${name} ${version}`),
   manifest: SkillManifest.parse({ name, summary, version, run: [name], capabilities: { state: true } }),
+  urls,
   problems: [],
 });
 

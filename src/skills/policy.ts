@@ -60,7 +60,9 @@ export const isNamed = (pattern: string, name: string): boolean =>
 
 /** Whether the pattern `*.DOMAIN:PORT`, or a host with its port, covers the other. */
 export const coversHost = (pattern: string, host: string): boolean =>
-  pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : pattern === host;
+  pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) && !IS_ADDRESS.test(host) : pattern === host;
+
+const IS_ADDRESS = /^(?:\[|\d+(?:\.\d+){3}:)/;
 
 /** Undefined: it may run. */
 export const denialOf = (asked: SkillAsk): SkillDenial | undefined =>

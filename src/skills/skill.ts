@@ -9,6 +9,11 @@ export interface SkillContext {
   readonly signal: AbortSignal;
   /** The only way to the network. */
   readonly fetch: typeof fetch;
+  /**
+   * Asks, once, that the host of a URL may be reached, which the input did not name itself. Rejects with POLICY_VIOLATION,
+   * whose `details.rule` names the rule.
+   */
+  readonly reach: (url: string) => Promise<void>;
   /** The value of a secret by its name; undefined if the caller has none of this name. */
   readonly secret: (name: string) => string | undefined;
   /** A private directory of this workspace that lasts from run to run. */
@@ -26,6 +31,8 @@ export interface BuiltinSkill<I, O> {
   readonly output: z.ZodType<O>;
   /** `declared`: it uses `context.fetch`. */
   readonly network: "none" | "declared";
+  /** The URLs that an unchecked input names itself; their hosts may be reached. */
+  urls?(input: unknown): readonly string[];
   /** The input is checked before the call. Rejects with a HoldfastError. */
   run(input: I, context: SkillContext): Promise<O>;
 }

@@ -25,6 +25,10 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "it needs bubblewrap; test/skills/runs.e2e.test.ts runs its like",
   "docs/how-to/run-skills.md: agent run text/grep --input @query.json --workspace ~/work":
     "it needs bubblewrap; test/skills/runs.e2e.test.ts runs its like",
+  'docs/how-to/run-skills.md: agent run http/openapi --input \'{"document":"pets.json","operation":"listPets","base_url":"http://127.0.0.1:8080/v1"}\'':
+    "it needs bubblewrap and a server; test/skills/network.e2e.test.ts runs its like",
+  "docs/how-to/run-skills.md: agent run http/openapi --secret PET_KEY --input @call.json":
+    "it needs bubblewrap and a server; test/skills/network.e2e.test.ts runs its like",
   'docs/explanation/workspaces.md: agent spawn claude "fix the login" --worktree --sandbox workspace':
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
   "docs/explanation/workspaces.md: agent spawn --sandbox workspace --sandbox-net none -- npm test":

@@ -41,7 +41,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   control: ["blackboard", "board", "mailbox", "overseer", "schedule"],
   adapters: ["decoding", "process", "kinds"],
   workspace: ["sandbox", "worktree"],
-  skills: ["openapi", "builtin"],
+  skills: ["network", "openapi", "builtin"],
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
   daemon: ["handlers"],

@@ -432,6 +432,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
         ? `the machine slept for ${duration(gap_ms)}; all clocks start over`
         : `was stopped for ${duration(gap_ms)}; all clocks start over`,
     ),
+  skill_connection: ({ decision, reason }) => (decision === "allowed" ? dim : bad)(oneLine(reason)),
   skill_denied: ({ skill, reason }) => bad(`${skill} was refused: ${oneLine(reason)}`),
   daemon_defect: ({ where, error }) => bad(`a defect was contained: ${oneLine(where)} (${oneLine(error)})`),
   daemon_stopped: ({ reason }) => dim(`stopped${because(reason)}`),

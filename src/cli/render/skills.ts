@@ -13,7 +13,7 @@ const standingOf = ({ runner, problems, breaker }: SkillView): string => {
 };
 
 const networkOf = ({ network }: SkillView): string =>
-  typeof network === "string" ? network : network.join(" ");
+  network === "asked" ? "as its input says" : typeof network === "string" ? network : network.join(" ");
 
 const skillsText: TextOf<SkillsReply> = ({ skills }, { paint, columns }) => {
   if (skills.length === 0) return "";

@@ -1,4 +1,5 @@
 /** The runs of kind `skill` at their launch: each is of the manifest that was allowed, in the sandbox that it declares. */
+import { join } from "node:path";
 import type { SandboxedLaunch } from "../../actors/workspaces.ts";
 import { facts as skillFacts } from "../../adapters/kinds/skill/facts.ts";
 import type { SkillConfiguration } from "../../protocol/configuration.ts";
@@ -49,9 +50,12 @@ export const runnable = (skill: FoundSkill): SkillManifest => {
   });
 };
 
+/** The socket of a run's proxy by its name. */
+export const proxySocket = (stateDir: string, name: string): string => join(stateDir, "skill-proxies", name);
+
 /** The launch of a worker of this kind. Fails where its manifest is not the one that was allowed. */
 export const skillLaunch = ({ places }: SkillGround, spec: WorkerSpec): SkillLaunch => {
-  const [name = "", digest] = spec.argv;
+  const [name = "", digest, socket] = spec.argv;
   const skill = findSkill(places, spec.cwd, name);
   if (skill.digest !== digest)
     throw new HoldfastError(
@@ -62,7 +66,8 @@ export const skillLaunch = ({ places }: SkillGround, spec: WorkerSpec): SkillLau
       },
     );
   const hidden = [places.stateDir, ...otherStateDirectories(spec.client_env)];
-  const place = { workspace: spec.cwd, stateDir: places.stateDir, hidden, secrets: spec.inherit_env };
+  const proxy = socket === undefined ? undefined : proxySocket(places.stateDir, socket);
+  const place = { workspace: spec.cwd, stateDir: places.stateDir, hidden, secrets: spec.inherit_env, proxy };
   return launchOf(skill, runnable(skill), place);
 };
 

@@ -24,6 +24,7 @@ import type { Core } from "../core.ts";
 import type { SkillAnswer, SkillView } from "../skill-replies.ts";
 import type { SkillAsked, SkillsApi } from "../skills-api.ts";
 import { runnable, SKILL_KIND, type SkillGround } from "./skill-launch.ts";
+import { explained, hostsOf, type RunNetwork, SkillNetworks } from "./skill-network.ts";
 
 interface SkillCalls {
   readonly spawning: { readonly spawnAny: RuntimeApi["spawn"] };
@@ -36,12 +37,14 @@ export class Skills implements SkillsApi {
   private readonly core: Core;
   private readonly ground: SkillGround;
   private readonly calls: SkillCalls;
+  private readonly networks: SkillNetworks;
   private readonly breakers = new Map<string, Breaker>();
 
   constructor(core: Core, ground: SkillGround, calls: SkillCalls) {
     this.core = core;
     this.ground = ground;
     this.calls = calls;
+    this.networks = new SkillNetworks(core, ground.places.stateDir);
   }
 
   readonly list: SkillsApi["list"] = (workspace) =>
@@ -66,9 +69,15 @@ export class Skills implements SkillsApi {
       const asked = { ...given, workspace };
       const skill = yield* attempt(() => findSkill(this.ground.places, workspace, asked.skill));
       const manifest = yield* attempt(() => runnable(skill));
-      const denial = yield* attempt(() => this.denial(skill, manifest, asked));
+      const hosts = hostsOf(skill, asked.input ?? {});
+      const denial = yield* attempt(() => this.denial(skill, asked, hosts ?? []));
       if (denial !== undefined) return yield* this.deny(asked, caller, denial);
-      const outcome = yield* this.guarded(skill.name, this.runOnce(asked, skill, manifest));
+      const once = (network?: RunNetwork) => this.runOnce(asked, skill, manifest, network);
+      const judge =
+        skill.urls === undefined ? undefined : (more: readonly string[]) => this.denial(skill, asked, more);
+      const run =
+        hosts === undefined ? once() : this.networks.during({ skill: skill.name, hosts, judge }, once);
+      const outcome = yield* this.guarded(skill.name, run);
       if (outcome.ok) return outcome.value;
       const { rule } = outcome.error.info.details ?? {};
       if (outcome.error.row.v1 === "EPOLICY" && typeof rule === "string")
@@ -78,15 +87,14 @@ export class Skills implements SkillsApi {
 
   private denial(
     skill: FoundSkill,
-    manifest: SkillManifest,
     { profile, caller = USER }: SkillAsked,
+    hosts: readonly string[],
   ): SkillDenial | undefined {
     const line = caller.type === "worker" ? this.lineOf(caller.worker_id) : [];
     // Nobody can say what an unknown caller may: it has what a worker has.
     const least = caller.type === "unknown" ? PROFILE_DEFAULT : undefined;
     const held = profile ?? least;
     const asked: readonly Holder[] = held === undefined ? [] : [{ of: "asked", profile: held }];
-    const { network } = manifest.capabilities;
     return denialOf({
       name: skill.name,
       holders: [
@@ -94,7 +102,7 @@ export class Skills implements SkillsApi {
         ...line.map(({ id, spec }) => ({ of: id, profile: spec.profile ?? PROFILE_DEFAULT })),
       ],
       lists: this.ground.lists,
-      hosts: network === "none" ? [] : network,
+      hosts,
       isOfProject: skill.origin === "project",
       isOfWorker: caller.type !== "user",
       isOffline: line.some(({ spec }) => isOffline(spec)),
@@ -155,11 +163,13 @@ export class Skills implements SkillsApi {
     asked: SkillAsked,
     skill: FoundSkill,
     manifest: SkillManifest,
+    network: RunNetwork | undefined,
   ): Effect.Effect<Outcome<SkillAnswer>, HoldfastError> {
     const { spawning, killing, ends } = this.calls;
     const { workspace, client_env = {}, caller } = asked;
     return Effect.gen({ self: this }, function* () {
-      const { id } = yield* spawning.spawnAny(specOf(asked, skill, manifest), { caller });
+      const { id } = yield* spawning.spawnAny(specOf(asked, skill, manifest, network), { caller });
+      network?.begin(id);
       const stop = Effect.ignore(
         killing.kill({ ids: [id], by: "daemon", reason: "nobody waits for it", grace_ms: 0 }),
       );
@@ -167,7 +177,10 @@ export class Skills implements SkillsApi {
       const told = yield* attempt(() => this.told(row, skill.name));
       const secrets = secretsOf(skill, manifest, client_env).flatMap((name) => client_env[name] || []);
       const redact = makeRedactor(secrets);
-      if (!told.ok) return failure(redactError(withJob(told.error, id, skill.name), redact));
+      if (!told.ok) {
+        const error = explained(told.error, network?.denials() ?? []);
+        return failure(redactError(withJob(error, id, skill.name), redact));
+      }
       const { runner, version: skill_version } = manifest;
       return {
         ok: true,
@@ -201,7 +214,8 @@ export class Skills implements SkillsApi {
       : answer;
   }
 
-  private viewOf({ name: skill, summary, origin, folder, manifest, problems }: FoundSkill): SkillView {
+  private viewOf(found: FoundSkill): SkillView {
+    const { name: skill, summary, origin, folder, manifest, problems, urls } = found;
     const { network = "none", files = "none", secrets = [], state = false } = manifest?.capabilities ?? {};
     const { version = null, runner = null } = manifest ?? {};
     const breaker = this.breakers.get(skill)?.state ?? "closed";
@@ -212,7 +226,7 @@ export class Skills implements SkillsApi {
       runner,
       origin,
       folder,
-      network,
+      network: urls === undefined ? network : "asked",
       files,
       secrets,
       state,
@@ -237,16 +251,14 @@ const specOf = (
   { input = {}, workspace, timeout_ms, client_env = {} }: SkillAsked,
   skill: FoundSkill,
   manifest: SkillManifest,
+  network: RunNetwork | undefined,
 ) => ({
   kind: SKILL_KIND,
-  argv: [skill.name, skill.digest],
+  argv: [skill.name, skill.digest, ...(network === undefined ? [] : [network.name])],
   prompt: JSON.stringify(input),
   cwd: workspace,
-  // The sandbox has no network of its own, also where the manifest names hosts: they are reached through the proxy.
-  sandbox: {
-    net: manifest.capabilities.network === "none" ? ("none" as const) : ("host" as const),
-    writable: [],
-  },
+  // The sandbox has no network of its own; hosts are reached through the proxy.
+  sandbox: { net: network === undefined ? ("none" as const) : ("host" as const), writable: [] },
   restart: "temporary" as const,
   labels: { skill: skill.name },
   inherit_env: [...secretsOf(skill, manifest, client_env)],

@@ -232,6 +232,10 @@ export const httpOpenapi: BuiltinSkill<OpenapiInput, OpenapiOutput> = {
   input,
   output,
   network: "declared",
+  urls: (given) => {
+    const { document, base_url, allowed_origins = [] } = input.safeParse(given).data ?? {};
+    return [document, base_url, ...allowed_origins].flatMap((url) => (url === undefined ? [] : [url]));
+  },
   run: async (asks, context) => {
     await breathe(context.signal);
     const credentials = credentialsOf(asks.auth, context.secret);
@@ -241,6 +245,7 @@ export const httpOpenapi: BuiltinSkill<OpenapiInput, OpenapiOutput> = {
       const document = await documentOf(asks, files, context, redact);
       const operation = findOperation(document, asks.operation);
       const ask = askOf(asks, document, operation, credentials, files);
+      await context.reach(ask.url);
       const result = await call(ask, exchangeOf(asks, context, redact), operation, asks.pagination);
       return outputOf(operation, result, redact);
     } catch (cause) {

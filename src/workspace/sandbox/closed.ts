@@ -14,6 +14,8 @@ export interface ClosedPlan {
   /** Files and directories that it sees, read-only. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
+  /** A socket outside, and its path inside. */
+  readonly socket?: { readonly outside: string; readonly inside: string } | undefined;
   /** Read-only below the writable ones. */
   readonly guarded: readonly string[];
   /** Empty, wherever they are: the state directories of daemons. */
@@ -61,6 +63,12 @@ const limitScript = ({ file_bytes, memory_bytes, processes }: ClosedPlan["limits
 
 const depthOf = (path: string): number => path.split("/").filter(Boolean).length;
 
+/** Whoever may write to a socket may connect to it, also where its mount is read-only. */
+const bound = ({ outside, inside }: NonNullable<ClosedPlan["socket"]>) => ({
+  path: inside,
+  words: ["--ro-bind", outside, inside],
+});
+
 /** Pure. `set`: names of all variables of the process that becomes the sandbox. */
 const closedArguments = (
   plan: ClosedPlan,
@@ -71,6 +79,7 @@ const closedArguments = (
     ...OF_SYSTEM.map((path) => ({ path, words: ["--ro-bind-try", path, path] })),
     { path: "/tmp", words: ["--tmpfs", "/tmp"] },
     ...plan.readable.map((path) => ({ path, words: ["--ro-bind", path, path] })),
+    ...(plan.socket === undefined ? [] : [bound(plan.socket)]),
     ...plan.writable.map((path) => ({ path, words: ["--bind", path, path] })),
     // A later mount of the same depth wins.
     ...plan.hidden

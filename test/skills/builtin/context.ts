@@ -27,6 +27,7 @@ export const freshContext = (
     state: join(top, "state"),
     outside: join(top, "outside"),
     signal: new AbortController().signal,
+    reach: () => Promise.resolve(),
     fetch: () => Promise.reject(new Error("This skill has no network.")),
     secret: () => undefined,
     ...given,

@@ -2,9 +2,9 @@
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { KindFacts } from "../../facts.ts";
 
-/** A run names its skill and the manifest that was allowed: `[NAMESPACE/VERB, DIGEST]`. */
+/** A run names its skill, the manifest that was allowed, and the socket of its proxy if it has one: `[NAMESPACE/VERB, DIGEST, SOCKET?]`. */
 const validate = ({ argv, sandbox }: WorkerSpec): readonly string[] =>
-  argv.length === 2 && sandbox !== undefined
+  (argv.length === 2 || argv.length === 3) && sandbox !== undefined
     ? []
     : ["A skill is run in a sandbox, by its name: agent run NAMESPACE/VERB."];
 

@@ -1,0 +1,61 @@
+/**
+ * Addresses that a name must not lead to: the machine itself, its links, and the services that give out credentials of a
+ * cloud's machine. A network of private addresses is not among them, because names of an organisation lead there. Pure.
+ */
+import { BlockList, isIP, isIPv4 } from "node:net";
+
+export type AddressKind = "loopback" | "link_local" | "metadata" | "reserved";
+
+/** The first row that holds an address says its kind. */
+const RANGES: readonly (readonly [AddressKind, readonly string[]])[] = [
+  // AWS, Google, Azure, Alibaba, Oracle.
+  [
+    "metadata",
+    [
+      ...[
+        "169.254.169.254/32",
+        "169.254.170.2/32",
+        "168.63.129.16/32",
+        "100.100.100.200/32",
+        "192.0.0.192/32",
+      ],
+      ...["fd00:ec2::254/128", "fd20:ce::254/128"],
+    ],
+  ],
+  ["loopback", ["0.0.0.0/8", "127.0.0.0/8", "::/127"]],
+  ["link_local", ["169.254.0.0/16", "fe80::/10", "fec0::/10"]],
+  // 2002::/16 and ::/96 stand for addresses of IPv4.
+  ["reserved", ["224.0.0.0/3", "ff00::/8", "2002::/16", "::/96"]],
+];
+
+/** RFC 6052: the last 32 bits are an address of IPv4, which NAT64 connects to. */
+const NAT64 = "64:ff9b::";
+const NAT64_BITS = 96;
+
+const blockOf = (ranges: readonly string[]): BlockList => {
+  const block = new BlockList();
+  for (const range of ranges) {
+    const [address = "", bits = ""] = range.split("/");
+    if (isIPv4(address)) {
+      block.addSubnet(address, Number(bits), "ipv4");
+      block.addSubnet(`${NAT64}${address}`, NAT64_BITS + Number(bits), "ipv6");
+    } else block.addSubnet(address, Number(bits), "ipv6");
+  }
+  return block;
+};
+
+const BLOCKS = RANGES.map(([kind, ranges]) => [kind, blockOf(ranges)] as const);
+
+/**
+ * Undefined: anybody may connect to it. `own` are the addresses of the machine's interfaces. An IPv4 address that is written
+ * as one of IPv6 is judged as IPv4.
+ */
+export const kindOfAddress = (address: string, own: readonly string[] = []): AddressKind | undefined => {
+  const [plain = ""] = address.split("%");
+  const family = isIP(plain);
+  if (family === 0) return "reserved";
+  const name = family === 4 ? "ipv4" : "ipv6";
+  const found = BLOCKS.find(([, block]) => block.check(plain, name))?.[0];
+  const isOwn = own.includes(plain) || own.includes(plain.replace(/^::ffff:/, ""));
+  return found ?? (isOwn ? "loopback" : undefined);
+};
