@@ -181,6 +181,7 @@ export const makeMemoryLog = (onStarted: () => void): Store => {
     namespaces: () => [],
     schedule: () => undefined,
     schedulesAfter: () => [],
+    tokens: () => [],
     named: () => [],
     newestNames: () => [],
     withPrefix: () => [],

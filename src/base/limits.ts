@@ -395,6 +395,14 @@ export const REQUEST_MISTAKES_MAX = 1_000;
 export const REQUEST_MISTAKES_PERIOD_MS = 10_000;
 /** The token in a request. */
 export const TOKEN_MAX_CHARS = 128;
+/** Tokens with names of one daemon that have not expired: another one is refused. */
+export const TOKENS_MAX = 256;
+/** The random part of a token's secret. */
+export const TOKEN_SECRET_BYTES = 32;
+/** A token holds at least this long. */
+export const TOKEN_EXPIRES_MIN_MS = 1_000;
+/** A file with a token's secret. */
+export const TOKEN_FILE_MAX_BYTES = 1_024;
 /** Connections at once without HOLDFAST_MAX_CONNECTIONS. A watcher's connection costs about 20 KB. */
 export const CONNECTIONS_DEFAULT = 12_000;
 /** The largest HOLDFAST_MAX_CONNECTIONS. */

@@ -11,6 +11,7 @@ import type { PageMeta } from "../protocol/response-envelope.ts";
 import { type Client, makeClient } from "./client.ts";
 import { DAEMON_PROGRAM, VERSION } from "./package.ts";
 import type { Call } from "./parse.ts";
+import { presentedToken } from "./presented.ts";
 import type { Mode } from "./render/renderer.ts";
 import type { Paint } from "./render/terminal.ts";
 
@@ -120,14 +121,16 @@ export const versionProblem = (stateDir: string): string | undefined => {
 export const connector = (
   stateDir: string,
   env: Env,
+  cwd: string,
   onConnect: () => void,
   cleanups: Context["cleanups"],
 ): Context["connect"] => {
   let client: Client | undefined;
   return async ({ start = false } = {}) => {
     if (client === undefined || client.isBroken()) {
+      const presented = presentedToken(env, cwd);
       const socket = await connectDaemon({ stateDir, env, ...(start ? { bundle: DAEMON_PROGRAM } : {}) });
-      const made = makeClient(socket, readToken(stateDir), env.HOLDFAST_RUN);
+      const made = makeClient(socket, presented ?? readToken(stateDir), env.HOLDFAST_RUN);
       cleanups.push(() => made.close());
       onConnect();
       client = made;

@@ -183,7 +183,7 @@ class Printing {
       warn: (text) => this.warn(text),
       cleanups,
       cwd: process.cwd(),
-      connect: connector(stateDir, env, () => this.connected(), cleanups),
+      connect: connector(stateDir, env, process.cwd(), () => this.connected(), cleanups),
       record: (record) => this.record(record),
       line: (value) => this.record(value as LogRecord),
       know: lines.know,

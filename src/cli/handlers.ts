@@ -22,6 +22,7 @@ import * as skills from "./commands/skills.ts";
 import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnGate, spawnProblems } from "./commands/spawn-spec.ts";
+import * as tokens from "./commands/tokens.ts";
 import * as tree from "./commands/tree.ts";
 import { usage, usageProblems } from "./commands/usage.ts";
 import { wait } from "./commands/wait.ts";
@@ -100,6 +101,9 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "schedule/resume": schedules.resume,
   "schedule/run": schedules.run,
   "schedule/remove": schedules.remove,
+  "token/create": tokens.create,
+  "token/list": tokens.list,
+  "token/revoke": tokens.revoke,
   "skill/run": skills.run,
   "skill/list": skills.list,
   "skill/info": skills.show,

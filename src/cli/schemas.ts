@@ -97,6 +97,15 @@ const hit: z.ZodType<SearchHit> = z.object({
     .array(z.tuple([z.int(), z.int()]))
     .describe("beginnings and ends of the words in text, in UTF-16 units"),
 });
+const tokenShape = {
+  name: z.string(),
+  token_id: id,
+  by: z.string().describe("the caller that made it"),
+  created_at: time,
+  expires_at: time.nullable().describe("null: it holds until it is revoked"),
+  expired: z.boolean(),
+};
+const tokenChange = { ...tokenShape, effect: z.enum(["created", "deleted", "noop"]) };
 const scheduleRun = z.object({
   due_at: time.describe("the time of the schedule; of a run that was asked for, when it was"),
   cause: z.enum(["due", "missed", "asked"]),
@@ -906,6 +915,12 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     done: z.boolean(),
     effect: z.enum(["updated", "deleted", "noop"]),
   }),
+  "token/create": z.object({
+    ...tokenChange,
+    file: z.string().nullable().describe("where its secret is; null: it was printed, in text"),
+  }),
+  "token/list": z.array(z.object(tokenShape)),
+  "token/revoke": z.object(tokenChange),
   "schedule/add": scheduleChange,
   "schedule/list": z.array(schedule),
   "schedule/show": scheduleInfo,

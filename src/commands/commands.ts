@@ -19,6 +19,7 @@ import { SCHEDULE_COMMANDS } from "./schedules.ts";
 import { SKILL_COMMANDS } from "./skills.ts";
 import { START_COMMANDS } from "./start.ts";
 import { TALK_COMMANDS } from "./talk.ts";
+import { TOKEN_COMMANDS } from "./tokens.ts";
 import { TREE_COMMANDS } from "./tree.ts";
 
 export const COMMANDS: readonly CommandDef[] = [
@@ -34,6 +35,7 @@ export const COMMANDS: readonly CommandDef[] = [
   ...BOARD_COMMANDS,
   ...SKILL_COMMANDS,
   ...MACHINE_COMMANDS,
+  ...TOKEN_COMMANDS,
   ...DAEMON_COMMANDS,
   ...DB_COMMANDS,
   ...CAS_COMMANDS,

@@ -46,6 +46,8 @@ export const ENVIRONMENT: readonly { readonly name: string; readonly help: strin
   { name: "HOLDFAST_HOME", help: "state directory, if --state-dir is not given" },
   { name: "HOLDFAST_OUTPUT", help: "text, json or ndjson, if --output is not given" },
   { name: "HOLDFAST_ENVELOPE", help: "g1 or g2, if --envelope is not given" },
+  { name: "HOLDFAST_TOKEN", help: "secret of the token that names you in records" },
+  { name: "HOLDFAST_TOKEN_FILE", help: "file with that secret, which only you may read" },
   { name: "HOLDFAST_VALIDATE", help: "1 checks every envelope against its contract before it is printed" },
   { name: "CI", help: "if not empty: json by default, even on a terminal" },
   { name: "NO_COLOR", help: "if not empty: no colours" },

@@ -125,9 +125,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         configuration_changed: registry.isOutdated?.() ?? false,
         callers: peers.evidence(),
       }),
-      shutdown: (agents, reason) =>
+      shutdown: (agents, reason, by) =>
         shutdown(
-          Effect.suspend(() => runtime.shutdown(agents, reason)),
+          Effect.suspend(() => runtime.shutdown(agents, reason, by)),
           reason,
           server,
           stopped,
@@ -236,7 +236,9 @@ const listenFor = (
     return yield* listen(path, connectionsMax, (socket) => {
       const callerOf = peers.callerOf(socket);
       const judgedSocket = isTest ? judged(socket, inlineMaxBytes) : socket;
-      return new Session(judgedSocket, { services, callerOf, run, defects, guard, turns: turns.lane() });
+      const { principalOf } = services.runtime;
+      const lane = turns.lane();
+      return new Session(judgedSocket, { services, callerOf, principalOf, run, defects, guard, turns: lane });
     });
   });
 

@@ -25,6 +25,7 @@ import type { BoardApi } from "../runtime/board-api.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skill-replies.ts";
 import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
+import type { TokensApi } from "../runtime/tokens-api.ts";
 import type { LoopLag } from "./health.ts";
 import type { CallerEvidence } from "./peer.ts";
 import type { HealthFacts } from "./watchdog.ts";
@@ -112,13 +113,15 @@ type ReplyOf<Name> = Name extends `mailbox/${infer M extends keyof MailboxApi}`
   ? Effect.Success<ReturnType<MailboxApi[M]>>
   : Name extends `schedule/${infer M extends keyof SchedulesApi}`
     ? Effect.Success<ReturnType<SchedulesApi[M]>>
-    : Name extends `board/${infer M extends Exclude<keyof BoardApi, "watch">}`
-      ? Effect.Success<ReturnType<BoardApi[M]>>
-      : Name extends `${string}/${infer M extends keyof RuntimeApi}`
-        ? Success<M> extends readonly unknown[]
-          ? { readonly results: Success<M> }
-          : Success<M>
-        : never;
+    : Name extends `token/${infer M extends keyof TokensApi}`
+      ? Effect.Success<ReturnType<TokensApi[M]>>
+      : Name extends `board/${infer M extends Exclude<keyof BoardApi, "watch">}`
+        ? Effect.Success<ReturnType<BoardApi[M]>>
+        : Name extends `${string}/${infer M extends keyof RuntimeApi}`
+          ? Success<M> extends readonly unknown[]
+            ? { readonly results: Success<M> }
+            : Success<M>
+          : never;
 
 export type Replies = {
   [Name in RequestName]: Name extends BuiltinCommand

@@ -12,7 +12,7 @@ import {
   REQUEST_MISTAKES_MAX,
   REQUEST_MISTAKES_PERIOD_MS,
 } from "../base/limits.ts";
-import type { Caller } from "../protocol/caller.ts";
+import { type Caller, named } from "../protocol/caller.ts";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { failure, success } from "../protocol/outcome.ts";
@@ -31,6 +31,8 @@ export interface SessionGround {
   readonly services: Omit<HandlerServices, "caller">;
   /** Identifies the caller, given the marker that the client says it has. */
   readonly callerOf: (claimed: string | undefined) => Caller;
+  /** The name of the living token with this secret. */
+  readonly principalOf: (secret: string) => string | undefined;
   readonly run: StartFiber;
   readonly defects: Defects;
   readonly guard: Guard;
@@ -48,6 +50,8 @@ export class Session {
   private authorised: boolean;
   /** The marker of a run that the client says it has. */
   private claimed: string | undefined;
+  /** The secret of the named token that the client has presented, and the name. */
+  private presented: { readonly secret: string; readonly name: string } | undefined;
   private mistakes = { since: 0, count: 0 };
   /** Runs while a line is incomplete and the socket is read. */
   private lineTimer: NodeJS.Timeout | undefined;
@@ -70,7 +74,7 @@ export class Session {
     this.authorised = !guard.isNeeded();
     this.outbox = new Outbox(socket, defects);
     this.requests = new RequestsInFlight({
-      services: { ...services, caller: () => callerOf(this.claimed) },
+      services: { ...services, caller: () => named(callerOf(this.claimed), this.presented?.name) },
       run,
       defects,
       turns,
@@ -239,12 +243,15 @@ export class Session {
     }
   }
 
-  private isAuthorised(token: string | undefined): boolean {
-    if (token !== undefined) this.authorised = isSameToken(token, this.ground.guard.token);
-    if (!this.authorised)
-      this.turnOut(
-        new HoldfastError("NOT_AUTHORISED", "The token of this state directory was not presented."),
-      );
+  /** A named token is looked at with each request, because it may be revoked or expire meanwhile. */
+  private isAuthorised(token = this.presented?.secret): boolean {
+    if (token !== undefined && isSameToken(token, this.ground.guard.token)) this.authorised = true;
+    else if (token !== undefined) {
+      const name = this.ground.principalOf(token);
+      this.authorised = name !== undefined && (this.presented?.secret ?? token) === token;
+      if (this.authorised && name !== undefined) this.presented = { secret: token, name };
+    }
+    if (!this.authorised) this.turnOut(notAuthorised(token));
     return this.authorised;
   }
 
@@ -263,6 +270,15 @@ export class Session {
       );
   }
 }
+
+const notAuthorised = (token: string | undefined): HoldfastError =>
+  token === undefined
+    ? new HoldfastError("NOT_AUTHORISED", "The token of this state directory was not presented.")
+    : new HoldfastError(
+        "NOT_AUTHORISED",
+        "The token that was presented is not known here: it was revoked, it has expired, or it belongs to another state directory.",
+        { suggestion: "See the tokens with `agent token list`, or leave HOLDFAST_TOKEN out." },
+      );
 
 /** An empty line is not a request, nor is one with only a CR. */
 const isBlank = (line: Buffer): boolean => line.length === 0 || (line.length === 1 && line[0] === CR);

@@ -14,6 +14,7 @@ import type { ScheduleChange } from "../runtime/schedule-replies.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { SearchReply } from "../runtime/search-replies.ts";
 import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
+import type { TokensApi } from "../runtime/tokens-api.ts";
 import { applyAs, scheduleAs, spawnAs, spawnManyAs, submitAs } from "./asked.ts";
 import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
 import { type BoardCalls, boardOf } from "./board-calls.ts";
@@ -27,13 +28,15 @@ import type {
   SearchOptions,
   SpawnManyOptions,
   SpawnOptions,
+  TokenOptions,
 } from "./options.ts";
+import { createTokenAs, type MadeToken } from "./tokens.ts";
 
 /** Every method is an Effect that fails only with a HoldfastError; every watch is a Stream. */
 export interface RuntimeApi
   extends Omit<
     Core,
-    "spawn" | "applyTree" | "jobs" | "blackboard" | "board" | "search" | "spawnMany" | "schedules"
+    "spawn" | "applyTree" | "jobs" | "blackboard" | "board" | "search" | "spawnMany" | "schedules" | "tokens"
   > {
   /** Jobs, as `Runtime.jobs` has them. */
   readonly jobs: Omit<JobsApi, "submit"> & {
@@ -46,6 +49,10 @@ export interface RuntimeApi
   /** Schedules, as `Runtime.schedules` has them. */
   readonly schedules: Omit<SchedulesApi, "add"> & {
     add(options: ScheduleOptions): Effect.Effect<ScheduleChange, HoldfastError>;
+  };
+  /** Tokens with names, as `Runtime.tokens` has them. */
+  readonly tokens: Omit<TokensApi, "create"> & {
+    create(options: TokenOptions): Effect.Effect<MadeToken, HoldfastError>;
   };
   /** Starts several agents by their roles, as `Runtime.spawnMany` does. */
   spawnMany(options: SpawnManyOptions): Effect.Effect<SpawnManyReply, HoldfastError>;
@@ -74,6 +81,7 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
         search: (text, how = {}) =>
           checkedThen(() => checked("agent/search", { text, ...optionsOf(how) }), api.search),
         schedules: { ...api.schedules, add: (asked) => scheduleAs(api, registry, asked) },
+        tokens: { ...api.tokens, create: (asked) => createTokenAs(api.tokens, asked) },
         spawnMany: (asked) => spawnManyAs(api, asked),
         spawn: (asked) => spawnAs(api, registry, asked),
         jobs: { ...api.jobs, submit: (asked) => submitAs(api, registry, asked) },

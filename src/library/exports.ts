@@ -103,6 +103,7 @@ export type {
 export type { SearchHit, SearchReply } from "../runtime/search-replies.ts";
 export type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skill-replies.ts";
 export type { SpawnedAgent, SpawnManyReply } from "../runtime/spawn-many-replies.ts";
+export type { TokenChange, TokensReply, TokenView } from "../runtime/token-replies.ts";
 export type {
   Answer,
   ApproveOptions,
@@ -134,6 +135,7 @@ export type {
   SkillRunOptions,
   SpawnManyOptions,
   SpawnOptions,
+  TokenOptions,
   UsageOptions,
   WatchOptions,
 } from "./options.ts";

@@ -34,6 +34,7 @@ import { closed, listOf, only, promised } from "./promises.ts";
 import { rawSlices } from "./raw.ts";
 import { RuntimeSchedules } from "./schedules.ts";
 import { RuntimeSkills } from "./skills.ts";
+import { RuntimeTokens } from "./tokens.ts";
 import { Watches } from "./watches.ts";
 
 type OneOrEach = replies.PerWorker | readonly replies.PerWorker[];
@@ -49,6 +50,7 @@ export class Runtime {
   readonly mailbox: RuntimeMailbox;
   readonly schedules: RuntimeSchedules;
   readonly skills: RuntimeSkills;
+  readonly tokens: RuntimeTokens;
   readonly #api: RuntimeApi;
   readonly #registry: Registry;
   readonly #scope: Scope.Closeable;
@@ -67,6 +69,7 @@ export class Runtime {
     this.mailbox = new RuntimeMailbox(api.mailbox, (make) => this.#call(make));
     this.schedules = new RuntimeSchedules(api, registry, (make) => this.#call(make));
     this.skills = new RuntimeSkills(api.skills, (make) => this.#call(make));
+    this.tokens = new RuntimeTokens(api.tokens, (make) => this.#call(make));
   }
 
   /**

@@ -85,6 +85,14 @@ export interface SpawnOptions extends SpecOptions {
 /** A job is never restarted. */
 export type JobOptions = Omit<SpawnOptions, "restart" | "max_restarts" | "restart_period_ms" | "dry_run">;
 
+/** A token with a name. */
+export interface TokenOptions {
+  /** No other living token has it. */
+  readonly name: string;
+  /** From now on, in milliseconds. Default: until it is revoked. */
+  readonly expires_ms?: number;
+}
+
 /** A worker's spec, and when it is started. Each worker is called by the schedule's name and the time of its run. */
 export interface ScheduleOptions extends Omit<SpawnOptions, "name" | "dry_run" | "idempotency_key"> {
   /** The name of the schedule, at most 47 characters; no other schedule of the runtime has it. */

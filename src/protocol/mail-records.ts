@@ -11,8 +11,10 @@ export const USER_BOX = "user";
 
 export interface MailSent {
   readonly message_id: string;
-  /** `user`, the id of a worker, or `unknown`. */
+  /** The address that a reply goes to: `user`, the id of a worker, or `unknown`. */
   readonly from: string;
+  /** The caller that sent it; absent in early records. */
+  readonly by?: string;
   readonly type: MailType;
   /** The id of the ask that a reply answers; for others as the sender says. */
   readonly correlates?: string;

@@ -40,6 +40,7 @@ import type {
   MessageStep,
 } from "./talk-records.ts";
 import type { ModelUsage, TokenCounts, Usage } from "./token-counts.ts";
+import type { TokenRecords } from "./token-records.ts";
 import type { SupervisorPhase } from "./tree.ts";
 import type { SupervisorOperation, TreeSupervisorRef } from "./tree-records.ts";
 import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
@@ -63,9 +64,14 @@ export type {
   WorkerWorkspace,
 };
 
-export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardRecords, SpawnRecords {
+export interface RecordPayloads
+  extends ScheduleRecords,
+    SkillRecords,
+    BoardRecords,
+    SpawnRecords,
+    TokenRecords {
   /** The first record of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
-  worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
+  worker_spawn_requested: { readonly spec: WorkerSpec; readonly by?: string; readonly clock: ClockStamp };
   /** The worker may not start yet. Its place in the queue changes; `agent list` has the current one. */
   worker_queued: {
     readonly place: number;
@@ -105,7 +111,11 @@ export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardReco
   /** The readiness condition of the worker holds. A worker without a condition is ready when it has started. */
   worker_ready: { readonly condition: keyof Ready; readonly after_ms: number };
   /** The worker's spec changes with its next incarnation. Secrets are masked. */
-  worker_spec_changed: { readonly spec: WorkerSpec; readonly fields: readonly string[] };
+  worker_spec_changed: {
+    readonly spec: WorkerSpec;
+    readonly fields: readonly string[];
+    readonly by?: string;
+  };
   /** Recorded before the worktree is made, and valid for all incarnations, so that a worktree found there later is known as the worker's own. */
   worker_workspace_assigned: WorkerWorkspace;
   /** The worker has another name from now on. */
@@ -266,6 +276,8 @@ export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardReco
   worker_paused: {
     readonly reason: PauseReason;
     readonly detail: string;
+    /** With a pause that somebody asked for. */
+    readonly by?: string;
     readonly question_id?: string;
     /** Its agent, if it runs; the agent's descendants are stopped too. */
     readonly pids: readonly number[];
@@ -365,7 +377,11 @@ export interface RecordPayloads extends ScheduleRecords, SkillRecords, BoardReco
     readonly node: string;
     readonly clock: ClockStamp;
   };
-  daemon_stopped: { readonly reason: string };
+  daemon_stopped: {
+    readonly reason: string;
+    /** With a stop that somebody asked for. */
+    readonly by?: string;
+  };
   /** The log is not the one that was there before. From here on its seqs belong to another history than those after `up_to` did. */
   log_epoch_began: {
     readonly epoch: string;

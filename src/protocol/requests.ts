@@ -38,6 +38,7 @@ import { RoleName } from "./roles.ts";
 import { SCHEDULE_REQUESTS } from "./schedule-requests.ts";
 import { searchProblem } from "./search-text.ts";
 import { SKILL_REQUESTS } from "./skill-requests.ts";
+import { TOKEN_REQUESTS } from "./token-requests.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
 import { LIST_SORTS, USAGE_BY } from "./words.ts";
 import { WorkerName, WorkerSpec, WorkerStatus } from "./worker.ts";
@@ -318,6 +319,7 @@ export const Requests = {
   ...SCHEDULE_REQUESTS,
   ...SKILL_REQUESTS,
   ...BOARD_REQUESTS,
+  ...TOKEN_REQUESTS,
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   /** The versions that the client speaks and the profiles that it needs. A connection works without this request. */
   "protocol/hello": z.strictObject({

@@ -61,6 +61,7 @@ import type { SearchReply } from "./search-replies.ts";
 import type { WorkerFilter } from "./selecting.ts";
 import type { SkillsApi } from "./skills-api.ts";
 import type { SpawnManyReply } from "./spawn-many-replies.ts";
+import type { TokensApi } from "./tokens-api.ts";
 
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
 export type { ResumeRequest, UsageAsked, WatchQuery } from "./questions.ts";
@@ -212,6 +213,8 @@ export interface RuntimeApi {
   readonly board: BoardApi;
   readonly mailbox: MailboxApi;
   readonly schedules: SchedulesApi;
+  /** Tokens with names: callers that present one are `user:<name>` in records. */
+  readonly tokens: TokensApi;
   readonly skills: SkillsApi;
   /** The epoch of the log's history, to which each cursor belongs. */
   readonly epoch: string;
@@ -219,6 +222,8 @@ export interface RuntimeApi {
   readonly settled: Effect.Effect<void>;
   /** Tells whose process is at the other end of a connection. */
   identify(peer: Peer): Caller;
+  /** The name of the living token with this secret. */
+  principalOf(secret: string): string | undefined;
   /** As `identify`, from the ancestors of a process that were read before. */
   identifyIn(lineage: readonly RelatedProcess[]): Caller;
   /** Permits a caller to start something other than a worker. Returns the `by` for records. */
@@ -232,6 +237,7 @@ export interface RuntimeApi {
       readonly idempotency_key?: string | undefined;
       /** A worker as the caller becomes the parent, whatever the spec says. */
       readonly caller?: Caller | undefined;
+      readonly by?: string | undefined;
     },
   ): Effect.Effect<SpawnReply, HoldfastError>;
   /**
@@ -304,7 +310,10 @@ export interface RuntimeApi {
   send(
     id: string,
     text: string | undefined,
-    options?: { readonly idempotency_key?: string | undefined; readonly close?: boolean | undefined },
+    options?: {
+      readonly idempotency_key?: string | undefined;
+      readonly close?: boolean | undefined;
+    } & CallerOptions,
   ): Effect.Effect<MessageReply, HoldfastError>;
   /**
    * Sends a message and waits for the turn that answers it. TIMEOUT after its time; the agent still has the question. A worker
@@ -412,5 +421,5 @@ export interface RuntimeApi {
    * Ends the runtime: stops the agents in reverse start order, or leaves them for the next daemon to adopt. Fails with
    * AGENTS_RUNNING, and goes on, if agents that were to be stopped still run (`details.running`).
    */
-  shutdown(agents: "kill" | "keep", reason: string): Effect.Effect<void, HoldfastError>;
+  shutdown(agents: "kill" | "keep", reason: string, by?: string): Effect.Effect<void, HoldfastError>;
 }

@@ -44,6 +44,7 @@ import { Mailboxes } from "./control/mailboxes.ts";
 import { makeSchedules } from "./control/schedules.ts";
 import { type SkillGround, skillGround } from "./control/skill-launch.ts";
 import { Skills } from "./control/skills.ts";
+import { Tokens } from "./control/tokens.ts";
 import { type Core, makeCore, type RuntimeServices } from "./core.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { ChangesReader } from "./reading/changes.ts";
@@ -111,6 +112,7 @@ export const makeRuntime = (
     const calls = { ...queries, spawn: spawning.spawn, kill: killing.kill, wait };
     const { skills: ground = skillGround(options.state_dir) } = options;
     const skills = new Skills(core, ground, { spawning, killing, ends });
+    const tokens = new Tokens(core);
     return {
       ...calls,
       jobs: makeJobs(calls),
@@ -118,6 +120,8 @@ export const makeRuntime = (
       board,
       mailbox,
       schedules,
+      tokens,
+      principalOf: tokens.principalOf,
       tree: () => Effect.map(queries.tree(), schedules.inTree),
       skills,
       send: messaging.send,

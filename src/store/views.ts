@@ -12,6 +12,7 @@ import type { MailMessage } from "../protocol/mail.ts";
 import type { MessageRow } from "../protocol/message-row.ts";
 import type { EndCause, JsonValue, ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
 import type { Schedule } from "../protocol/schedule.ts";
+import type { Token } from "../protocol/token.ts";
 import type { CardLane } from "../protocol/words.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 import type { SearchPage, SearchQuery } from "./search.ts";
@@ -258,4 +259,6 @@ export interface Views {
   boards(limit: number): readonly string[];
   /** Dispatchers of all boards that have one. */
   boardSettings(): readonly BoardSetting[];
+  /** All tokens with names, by name. */
+  tokens(): readonly Token[];
 }

@@ -107,6 +107,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["schedule/pause", ["schedule", "pause", "yearly"]],
   ["schedule/resume", ["schedule", "resume", "yearly"]],
   ["schedule/remove", ["schedule", "remove", "yearly"]],
+  ["token/list", ["token", "list"]],
   ["agent/pause", ["pause", "reader", "--dry-run"]],
   ["agent/pause", ["pause", "reader", "--reason", "a look"]],
   ["agent/unpause", ["unpause", "reader", "--dry-run"]],
@@ -208,6 +209,9 @@ it("covers every command", () => {
   const elsewhere = [
     ...mail,
     ...moves,
+    // These need a file for the secret (tokens.e2e).
+    "token/create",
+    "token/revoke",
     "agent/demo",
     "daemon/run",
     // It needs a role with a kind (commands/spawn-many.e2e).

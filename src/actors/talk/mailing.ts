@@ -122,7 +122,7 @@ export class Mailing {
   }
 
   /** Asks the agent by its own protocol to end its turn; false if no turn is open or the agent cannot be reached. */
-  interrupt(): Effect.Effect<boolean, HoldfastError> {
+  interrupt(by?: string): Effect.Effect<boolean, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id } = this.worker;
       const run = this.run;
@@ -137,7 +137,12 @@ export class Mailing {
       const said = () => journal.ask(({ views }) => views.message(id, ulidOf(key)));
       let known = yield* said();
       for (; known?.state === "undeliverable"; known = yield* said()) key += " again";
-      const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
+      const draft = lineDraft(id, ulidOf(key), {
+        text,
+        purpose: "interrupt",
+        turn,
+        ...(by !== undefined && { by }),
+      });
       if (known === undefined) yield* journal.commit([{ ...draft, incarnation }]);
       yield* this.deliver();
       return (yield* said())?.state !== "undeliverable";

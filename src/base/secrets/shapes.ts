@@ -74,6 +74,8 @@ const CLEAR: readonly Shape[] = [
   [["SG."], "[\\w-]{16,32}\\.[\\w-]{32,}"],
   [["xkeysib-", "xsmtpsib-"], `${HEX}{64}-${ALNUM}{16}`],
   [["tfp_"], "[\\w.=-]{40,}"],
+  // Tokens of this project (`agent token create`).
+  [["hft_"], `${HEX}{64}`],
   // Operations: Vault, Pulumi, Grafana, New Relic, Sentry, Dynatrace, Doppler, Postman, Octopus, Artifactory
   [["hvs.", "hvb.", "hvr."], "[\\w-]{24,}"],
   [["pul-"], `${HEX}{40}`],

@@ -19,6 +19,7 @@ export const LIST_MEMBER: Readonly<Record<string, string>> = {
   "bb/list": "items",
   "bb/search": "items",
   "schedule/list": "schedules",
+  "token/list": "tokens",
   "cas/list": "artifacts",
   "skill/list": "skills",
 };

@@ -200,11 +200,15 @@ const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
 /** The sentence already says it. */
 const STARTED_BELOW = "started by its supervisor";
 
+/** Names a caller with a name. A record of most callers needs no such words. */
+const bySomebody = (by: string | undefined): string =>
+  by?.startsWith("user:") === true ? ` by ${oneLine(by)}` : "";
+
 const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence } = {
-  worker_spawn_requested: ({ spec }) =>
+  worker_spawn_requested: ({ spec, by }) =>
     quiet(
       dim(
-        `requested: ${spec.kind}${spec.argv.length > 0 ? ` ${oneLine(commandLine(spec.argv))}` : ""}, restart ${spec.restart}`,
+        `requested${bySomebody(by)}: ${spec.kind}${spec.argv.length > 0 ? ` ${oneLine(commandLine(spec.argv))}` : ""}, restart ${spec.restart}`,
       ),
     ),
   worker_queued: ({ place, priority, waits_for }) =>
@@ -307,7 +311,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     dim(
       `its run directory${worktree ? " and worktree are" : " is"} removed, ${bytes(freed_bytes)}, by ${oneLine(by)}`,
     ),
-  worker_paused: ({ reason, detail }) => warn(`paused${because(detail || reason)}`),
+  worker_paused: ({ reason, detail, by }) => warn(`paused${bySomebody(by)}${because(detail || reason)}`),
   worker_unpaused: ({ by, reason }) => good(`continues, by ${oneLine(by)}${because(reason)}`),
   worker_answered: ({ answer, by }) => plain(`answered by ${oneLine(by)}: ${answer}`),
   worker_question_withdrawn: ({ reason }) =>
@@ -333,6 +337,12 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       `${decision === "allow" ? "allowed" : "denied"} by ${oneLine(by)}${because(message ?? "")}`,
     ),
   approval_withdrawn: () => dim("withdrew its request for permission"),
+  token_created: ({ expires_at, by }) =>
+    good(
+      `token made by ${oneLine(by)}, ${expires_at === null ? "which never expires" : `until ${expires_at}`}`,
+    ),
+  token_revoked: ({ by }) => warn(`token revoked by ${oneLine(by)}`),
+  token_expired: () => dim("token expired"),
   schedule_set: ({ plan, by }) =>
     plain(`schedule set by ${oneLine(by)}: ${oneLine(plan.cron)} ${plan.zone}, overlap ${plan.overlap}`),
   schedule_removed: ({ by }) => plain(`schedule removed by ${oneLine(by)}`),
@@ -383,8 +393,8 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
         ? `lease of item ${item_id} is over: it is free again`
         : `item ${item_id} is past its time to live`,
     ),
-  mailbox_sent: ({ message_id, type, from }) =>
-    plain(`${type} ${message_id} in its mailbox, from ${oneLine(from)}`),
+  mailbox_sent: ({ message_id, type, from, by }) =>
+    plain(`${type} ${message_id} in its mailbox, from ${oneLine(from)}${bySomebody(by)}`),
   mailbox_delivered: ({ message_id, attempt, lease_ms, by }) =>
     dim(
       `message ${message_id} delivered to ${oneLine(by)} for ${duration(lease_ms)}, attempt ${attempt} of ${MAILBOX_ATTEMPTS_MAX}`,
@@ -435,7 +445,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   skill_connection: ({ decision, reason }) => (decision === "allowed" ? dim : bad)(oneLine(reason)),
   skill_denied: ({ skill, reason }) => bad(`${skill} was refused: ${oneLine(reason)}`),
   daemon_defect: ({ where, error }) => bad(`a defect was contained: ${oneLine(where)} (${oneLine(error)})`),
-  daemon_stopped: ({ reason }) => dim(`stopped${because(reason)}`),
+  daemon_stopped: ({ reason, by }) => dim(`stopped${bySomebody(by)}${because(reason)}`),
 };
 
 export const RECORD_TYPES: readonly string[] = Object.keys(SENTENCES);

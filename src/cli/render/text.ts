@@ -34,6 +34,7 @@ import { searchText } from "./search.ts";
 import { SKILL_TEXTS } from "./skills.ts";
 import { spawnManyText } from "./spawn-many.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table, wrapLines } from "./terminal.ts";
+import { TOKEN_TEXTS } from "./tokens.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { count, duration, uniqueChars } from "./units.ts";
 import { spentOf, subtreeWords, usageText } from "./usage.ts";
@@ -407,6 +408,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   ...BOARD_TEXTS,
   ...MAIL_TEXTS,
   ...SCHEDULE_TEXTS,
+  ...TOKEN_TEXTS,
   "agent/approvals": approvalsText,
   "approvals/approve": approvedText,
   "approvals/deny": approvedText,

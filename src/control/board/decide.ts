@@ -10,6 +10,7 @@ import {
   type CardWords,
   type PolicyStatus,
 } from "../../protocol/board-records.ts";
+import { DAEMON } from "../../protocol/caller.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { ERROR_CATALOGUE } from "../../protocol/errors.ts";
 import type { RecordDraft, RecordPayloads, WorkerError } from "../../protocol/records.ts";
@@ -74,7 +75,7 @@ const REACHED: Readonly<Record<CardMove, CardLane | null>> = {
 };
 
 /** The dispatcher as records name it. */
-export const DISPATCHER = "daemon";
+export const DISPATCHER = DAEMON;
 
 /** The idempotency key of the spawn for one try of a card. */
 export const requestIdOf = ({ board, issue_id }: Pick<Card, "board" | "issue_id">, attempt: number): string =>

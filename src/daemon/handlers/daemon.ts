@@ -13,7 +13,7 @@ const stop: RequestHandler<"daemon/stop"> = {
   lifetime: "command",
   run: ({ runtime, caller, shutdown }, { agents }) =>
     Effect.gen(function* () {
-      yield* runtime.permitAll(caller(), "stop the daemon");
+      const by = yield* runtime.permitAll(caller(), "stop the daemon");
       const { live } = (yield* runtime.status()).workers;
       if (agents === "refuse" && live > 0) {
         const are = live === 1 ? "1 agent is" : `${live} agents are`;
@@ -22,7 +22,7 @@ const stop: RequestHandler<"daemon/stop"> = {
         );
       }
       const what = agents === "kill" ? "kill" : "keep";
-      yield* shutdown(what, "daemon/stop");
+      yield* shutdown(what, "daemon/stop", by);
       return success({ agents: what, live } as const);
     }),
 };

@@ -35,7 +35,11 @@ export interface HandlerServices {
   /** Keeps the first answers of idempotency keys. */
   readonly once: Once;
   /** Shuts the runtime down. The daemon exits once the request is answered. */
-  readonly shutdown: (agents: "kill" | "keep", reason: string) => Effect.Effect<void, HoldfastError>;
+  readonly shutdown: (
+    agents: "kill" | "keep",
+    reason: string,
+    by?: string,
+  ) => Effect.Effect<void, HoldfastError>;
 }
 
 /**

@@ -9,6 +9,7 @@ import { JOBS } from "./jobs.ts";
 import { MAILBOXES } from "./mailboxes.ts";
 import { SCHEDULES } from "./schedules.ts";
 import { SKILLS } from "./skills.ts";
+import { TOKENS } from "./tokens.ts";
 import { TREES } from "./trees.ts";
 import { watch } from "./watch.ts";
 import { WORKERS } from "./workers.ts";
@@ -32,6 +33,7 @@ const ALL: Handlers<RequestName> = {
   ...DAEMON,
   ...MAILBOXES,
   ...SCHEDULES,
+  ...TOKENS,
   ...SKILLS,
   "agent/watch": watch,
   "protocol/hello": hello,

@@ -109,7 +109,7 @@ export const WORKERS: Handlers<WorkerRequestName> = {
     ),
   ),
   "agent/cancel": keyed(command((runtime, { id, caller }) => runtime.cancel(id, { caller }))),
-  "agent/send": command((runtime, { id, text, caller: _, ...options }) => runtime.send(id, text, options)),
+  "agent/send": command((runtime, { id, text, ...options }) => runtime.send(id, text, options)),
   "agent/ask": ask,
   "agent/inbox": read((runtime, page) => runtime.inbox(page)),
   "agent/approvals": read((runtime, page) => runtime.approvals(page)),

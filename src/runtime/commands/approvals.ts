@@ -66,13 +66,13 @@ export class Approvals {
   readonly cancel: RuntimeApi["cancel"] = (ref, how = {}) =>
     Effect.gen({ self: this }, function* () {
       const row = yield* this.core.find(ref);
-      yield* asker(this.core.authority.permit, how, "cancel", row);
+      const by = yield* asker(this.core.authority.permit, how, "cancel", row);
       const worker = this.core.roster.live.get(row.id);
       const mail = worker?.mail;
       if (!row.spec.interactive || worker === undefined || mail === undefined || !mail.canInterrupt())
         return yield* Effect.fail(noTurnToCancel(row, mail !== undefined));
       if (mail.hasInputEnded()) return yield* Effect.fail(noInput(row));
-      const isSent = yield* worker.inScope(mail.interrupt());
+      const isSent = yield* worker.inScope(mail.interrupt(by));
       return { id: row.id, effect: isSent === true ? ("updated" as const) : ("noop" as const) };
     });
 

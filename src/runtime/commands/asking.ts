@@ -2,6 +2,7 @@
 import { Effect, Stream } from "effect";
 import { movedError } from "../../actors/intake/moved.ts";
 import { textBetween } from "../../actors/intake/output.ts";
+import { byOf, USER } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 import { failureCode } from "../../protocol/worker-failure.ts";
@@ -53,10 +54,19 @@ export class Asking {
       );
     });
 
-  private askTurn(row: WorkerRow, text: string, { idempotency_key, timeout_ms }: AskOptions) {
+  private askTurn(
+    row: WorkerRow,
+    text: string,
+    { idempotency_key: key, timeout_ms, caller = USER }: AskOptions,
+  ) {
     return Effect.gen({ self: this }, function* () {
       const ref = row.id;
-      const { message_id, seq } = yield* this.messaging.hand(ref, text, false, idempotency_key);
+      const { message_id, seq } = yield* this.messaging.hand(ref, {
+        text,
+        close: false,
+        key,
+        by: byOf(caller),
+      });
       const waiting = this.answerTo(row, message_id, seq);
       if (timeout_ms === undefined) return yield* waiting;
       const tooLong = () =>

@@ -10,6 +10,7 @@ import { redactorOf, secretsOf, withoutSecrets } from "../../actors/worker/launc
 import type { MessageProtocol } from "../../adapters/adapter.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { MESSAGES_OPEN_MAX, RECONCILE_PERIOD_MS } from "../../base/limits.ts";
+import { byOf, USER } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { MessageRow } from "../../protocol/message-row.ts";
@@ -39,6 +40,14 @@ export const tellingLost = (
     Schedule.spaced(RECONCILE_PERIOD_MS),
   );
 
+/** A message, the end of the input, or both. */
+interface GivenMessage {
+  readonly text: string | undefined;
+  readonly close: boolean;
+  readonly key: string | undefined;
+  readonly by: string;
+}
+
 export class Messaging {
   private readonly core: Core;
   private readonly log: EventLog;
@@ -52,8 +61,11 @@ export class Messaging {
     this.views = core.services.views;
   }
 
-  readonly send: RuntimeApi["send"] = (ref, text, { idempotency_key, close = false } = {}) =>
-    Effect.map(this.hand(ref, text, close, idempotency_key), ({ seq: _, worker_id: __, ...told }) => told);
+  readonly send: RuntimeApi["send"] = (
+    ref,
+    text,
+    { idempotency_key: key, close = false, caller = USER, by = byOf(caller) } = {},
+  ) => Effect.map(this.hand(ref, { text, close, key, by }), ({ seq: _, worker_id: __, ...told }) => told);
 
   readonly messages: RuntimeApi["messages"] = (ref, { limit, cursor }) =>
     Effect.flatMap(this.core.find(ref), ({ id }) =>
@@ -78,8 +90,8 @@ export class Messaging {
   });
 
   /** Accepts a message and hands it over. Once accepted, it is handed over even if the caller goes away. */
-  hand(ref: string, text: string | undefined, close: boolean, key: string | undefined) {
-    return Effect.uninterruptibleMask((restore) => this.handOn(ref, text, close, key, restore));
+  hand(ref: string, given: GivenMessage) {
+    return Effect.uninterruptibleMask((restore) => this.handOn(ref, given, restore));
   }
 
   /** The message protocol of a worker; fails with the reason if nothing can be sent to it. */
@@ -165,7 +177,7 @@ export class Messaging {
   }
 
   /** Drafts the record of a message. */
-  private draftOf(row: WorkerRow, text: string) {
+  private draftOf(row: WorkerRow, text: string, by: string) {
     return Effect.gen({ self: this }, function* () {
       const message_id = newId(this.core.wallMs());
       const shown = (yield* this.redactorFor(row)).text(text);
@@ -177,6 +189,7 @@ export class Messaging {
       const bytes = Buffer.byteLength(text);
       return messageDraft(row.id, message_id, {
         state: "accepted",
+        by,
         bytes,
         text: shown,
         ...(masked ? { masked } : {}),
@@ -184,16 +197,17 @@ export class Messaging {
     });
   }
 
-  private closingOf(row: WorkerRow): MessageDraft {
-    return messageDraft(row.id, newId(this.core.wallMs()), { state: "accepted", bytes: 0, closes: true });
+  private closingOf(row: WorkerRow, by: string): MessageDraft {
+    const closing = { state: "accepted", by, bytes: 0, closes: true } as const;
+    return messageDraft(row.id, newId(this.core.wallMs()), closing);
   }
 
   /** Records the text, the end of the input, or both, in one transaction. Resolves with the id of the first of them. */
-  private accept(row: WorkerRow, text: string | undefined, close: boolean, key: string | undefined) {
+  private accept(row: WorkerRow, { text, close, key, by }: GivenMessage) {
     return Effect.gen({ self: this }, function* () {
       const drafts = [
-        ...(text === undefined ? [] : [yield* this.draftOf(row, text)]),
-        ...(close ? [this.closingOf(row)] : []),
+        ...(text === undefined ? [] : [yield* this.draftOf(row, text, by)]),
+        ...(close ? [this.closingOf(row, by)] : []),
       ];
       const [first, ...others] = drafts as [MessageDraft, ...MessageDraft[]];
       const { message_id } = first.payload;
@@ -247,11 +261,10 @@ export class Messaging {
 
   private handOn(
     ref: string,
-    text: string | undefined,
-    close: boolean,
-    key: string | undefined,
+    given: GivenMessage,
     restore: <A>(waiting: Effect.Effect<A, HoldfastError>) => Effect.Effect<A, HoldfastError>,
   ) {
+    const { text, key } = given;
     return Effect.gen({ self: this }, function* () {
       const row = yield* this.core.find(ref);
       const repeated = yield* this.earlier(row, key, text);
@@ -260,7 +273,7 @@ export class Messaging {
       if (text !== undefined && acknowledges && text.trim() === "")
         return yield* Effect.fail(new HoldfastError("INVALID_REQUEST", "The message is empty."));
       yield* attempt(() => this.checkRoom(row));
-      const message_id = yield* this.counted(row.id, this.accept(row, text, close, key));
+      const message_id = yield* this.counted(row.id, this.accept(row, given));
       // The worker may have ended meanwhile: then nobody else records the end of this message.
       if (isEnded((yield* this.core.rowOf(row.id)).state)) yield* this.tellLost;
       const worker = this.core.roster.live.get(row.id);

@@ -24,8 +24,9 @@ export const makePausing = (
       return Effect.map(worker.input(input), () => worker.child().holds !== before);
     });
 
-  const inputOf = ({ pid }: WorkerRow, how: Parameters<RuntimeApi["pause"]>[1]): PauseInput => ({
+  const inputOf = ({ pid }: WorkerRow, how: Parameters<RuntimeApi["pause"]>[1], by: string): PauseInput => ({
     type: "pause",
+    by,
     reason: "operator",
     detail: how?.reason ?? "",
     pids: pid === null ? [] : [pid],
@@ -51,19 +52,18 @@ export const makePausing = (
         ids,
         (row) =>
           Effect.gen(function* () {
-            yield* asker(authority.permit, how ?? {}, "pause", row);
+            const by = yield* asker(authority.permit, how ?? {}, "pause", row);
             const worker = live.get(row.id);
             if (worker === undefined || !worker.child().open || worker.child().stop !== null)
               return yield* Effect.fail(nothingToPause(row));
-            const changed = yield* told(worker, inputOf(row, how));
+            const changed = yield* told(worker, inputOf(row, how, by));
             // It has ended or is being stopped since.
             if (!isPaused(worker.child())) return yield* Effect.fail(nothingToPause(yield* rowOf(row.id)));
             return perWorker(yield* rowOf(row.id), changed ? "updated" : "noop");
           }),
         (place) =>
-          Effect.andThen(
-            asker(authority.permitOn, how ?? {}, "pause", place.supervisor),
-            below(place, (row) => inputOf(row, how)),
+          Effect.flatMap(asker(authority.permitOn, how ?? {}, "pause", place.supervisor), (by) =>
+            below(place, (row) => inputOf(row, how, by)),
           ),
       ),
     unpause: (ids, how = {}) =>

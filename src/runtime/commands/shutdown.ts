@@ -38,7 +38,7 @@ export class Shutdown {
    * A worker that cannot be stopped or recorded does not hold up the others; the first failure is returned at the end. If
    * agents that were to be stopped still run, the runtime goes on: nobody else would supervise them.
    */
-  readonly shutdown: RuntimeApi["shutdown"] = (agents, reason) =>
+  readonly shutdown: RuntimeApi["shutdown"] = (agents, reason, by) =>
     Effect.gen({ self: this }, function* () {
       const { admission, roster, services, commit } = this.core;
       this.failures.length = 0;
@@ -55,7 +55,8 @@ export class Shutdown {
       yield* this.forest.close;
       crashPoint("shutdown");
       this.stoppedAt = services.log.head();
-      const stopped = { type: "daemon_stopped", stream: DAEMON_STREAM, payload: { reason } } as const;
+      const payload = by === undefined ? { reason } : { reason, by };
+      const stopped = { type: "daemon_stopped", stream: DAEMON_STREAM, payload } as const;
       yield* this.tried(commit([stopped], { holds: true }));
       if (this.failures[0] !== undefined) yield* Effect.fail(this.failures[0]);
     });

@@ -3,7 +3,7 @@ import { Effect, Option, Semaphore } from "effect";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Resumer } from "../../actors/sessions.ts";
 import { crashPoint } from "../../base/crash-point.ts";
-import { type Caller, USER } from "../../protocol/caller.ts";
+import { byOf, type Caller, USER } from "../../protocol/caller.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
@@ -40,6 +40,11 @@ const withReason = (error: HoldfastError): HoldfastError => {
 const asAsked = (spec: WorkerSpec): string =>
   canonicalJson({ ...WorkerSpec.parse(spec), parent: undefined, client_env: undefined });
 
+interface SpawnHow {
+  readonly by: string;
+  readonly dry_run?: boolean;
+}
+
 export class Spawning {
   private readonly core: Core;
   private readonly forest: Pick<Forest, "add">;
@@ -61,10 +66,10 @@ export class Spawning {
     given.kind === SKILL_KIND ? Effect.fail(notSpawned()) : this.spawnAny(given, options);
 
   /** The same for the run of a skill, whose policy was asked. */
-  readonly spawnAny: RuntimeApi["spawn"] = (given, { caller = USER, ...options } = {}) => {
+  readonly spawnAny: RuntimeApi["spawn"] = (given, { caller = USER, by = byOf(caller), ...options } = {}) => {
     const asked = caller.type === "worker" ? { ...given, parent: caller.worker_id } : given;
     const permitted = this.core.authority.permitStart(callerOf(asked, caller));
-    return Effect.mapError(Effect.andThen(permitted, this.spawnOnce(asked, options)), withReason);
+    return Effect.mapError(Effect.andThen(permitted, this.spawnOnce(asked, { ...options, by })), withReason);
   };
 
   /** Starts an ended worker again, by name. */
@@ -100,15 +105,15 @@ export class Spawning {
 
   private spawnOnce(
     given: WorkerSpecInput,
-    { idempotency_key, dry_run = false }: Omit<NonNullable<Parameters<RuntimeApi["spawn"]>[1]>, "caller">,
+    { idempotency_key, ...how }: SpawnHow & { readonly idempotency_key?: string | undefined },
   ): Effect.Effect<SpawnReply, HoldfastError> {
-    if (idempotency_key === undefined) return this.spawnNew(given, undefined, dry_run);
+    if (idempotency_key === undefined) return this.spawnNew(given, undefined, how);
     const requestId = spawnRecordId(idempotency_key);
     return this.keyed.withPermits(1)(
       Effect.gen({ self: this }, function* () {
         const earlier = yield* attempt(() => this.log.byId(requestId));
         if (earlier?.type !== "worker_spawn_requested" || earlier.worker_id === undefined)
-          return yield* this.spawnNew(given, requestId, dry_run);
+          return yield* this.spawnNew(given, requestId, how);
         if (!(yield* this.isRepeat(given, earlier.payload.spec)))
           return yield* Effect.fail(keyReused(idempotency_key));
         return replyOf(yield* this.core.rowOf(earlier.worker_id), "noop");
@@ -136,7 +141,7 @@ export class Spawning {
   private spawnNew(
     given: WorkerSpecInput,
     requestId: string | undefined,
-    dryRun: boolean,
+    { by, dry_run = false }: SpawnHow,
   ): Effect.Effect<SpawnReply, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { spec, adapter } = yield* this.specs.checked(given);
@@ -145,7 +150,7 @@ export class Spawning {
       if (parent !== undefined) yield* this.core.authority.narrow(spec, adapter, parent);
       const { kept: startable, masked, shown } = yield* this.specs.startable(spec, adapter);
       yield* attemptAsync(async () => this.core.services.workspaces?.refuseBranch(spec));
-      if (dryRun) {
+      if (dry_run) {
         const refused = this.core.sessions.refusal({ id: "", spec, adapter }, askedSession(spec));
         if (refused !== undefined) return yield* Effect.fail(refused);
         return {
@@ -164,7 +169,7 @@ export class Spawning {
         stream: workerStream(id),
         worker_id: id,
         ...(requestId === undefined ? {} : { id: requestId }),
-        payload: { spec: { ...masked, parent }, clock: this.core.now().clock },
+        payload: { spec: { ...masked, parent }, by, clock: this.core.now().clock },
       };
       const begin = ({ queued, turn }: Ticket) =>
         Effect.gen({ self: this }, function* () {

@@ -163,7 +163,7 @@ export class Dispatcher {
           ? Effect.succeed(known)
           : Effect.flatMap(this.specOf(board), (spec) =>
               Effect.map(
-                this.ports.spawn(specFor(spec, card), { idempotency_key: request_id }),
+                this.ports.spawn(specFor(spec, card), { idempotency_key: request_id, by: DISPATCHER }),
                 ({ id }) => id,
               ),
             );

@@ -36,6 +36,7 @@ interface Letter {
   readonly ttl_ms: number;
   readonly delay_ms: number;
   readonly message_id: string;
+  readonly by: string;
 }
 
 /** The id of a message's record. A repeat has the same one. */
@@ -59,15 +60,21 @@ export class Mailboxes implements MailboxApi {
     this.boxes = boxes;
   }
 
-  readonly send: MailboxApi["send"] = ({ to, caller = USER, idempotency_key: key, ...asked }) =>
+  readonly send: MailboxApi["send"] = ({
+    to,
+    caller = USER,
+    by = byOf(caller),
+    idempotency_key: key,
+    ...asked
+  }) =>
     Effect.gen({ self: this }, function* () {
       const { type = "cmd", correlation_id: correlates } = asked;
       const from = fromOf(caller);
-      if (type === "reply") return yield* this.reply(correlates, caller, asked);
+      if (type === "reply") return yield* this.reply(correlates, caller, { ...asked, by });
       const box = yield* this.destination(to);
       const message_id = key === undefined ? newId(this.core.wallMs()) : ulidOf(`${from} ${box} ${key}`);
       const { ttl_ms = MAILBOX_TTL_DEFAULT_MS, delay_ms = 0, payload, artifact } = asked;
-      const letter = { to: box, from, type, payload, artifact, correlates, ttl_ms, delay_ms, message_id };
+      const letter = { to: box, from, type, payload, artifact, correlates, ttl_ms, delay_ms, message_id, by };
       const effect = yield* this.post(letter);
       const first = effect === "noop" ? this.sentBy(message_id)?.payload : undefined;
       if (first !== undefined && key !== undefined && !isSameLetter(first, this.masked(letter)))
@@ -114,6 +121,7 @@ export class Mailboxes implements MailboxApi {
         ttl_ms: MAILBOX_TTL_DEFAULT_MS,
         delay_ms: 0,
         message_id: reply_id,
+        by,
       };
       const answered: BoxInput = { name: box, input: { type: "ack", token, by } };
       yield* this.boxes.decideTogether([box, letter.to], () => {
@@ -258,7 +266,13 @@ export class Mailboxes implements MailboxApi {
   private reply(
     correlates: string | undefined,
     caller: Caller,
-    { payload, artifact, ttl_ms = MAILBOX_TTL_DEFAULT_MS, delay_ms = 0 }: Parameters<MailboxApi["send"]>[0],
+    {
+      payload,
+      artifact,
+      ttl_ms = MAILBOX_TTL_DEFAULT_MS,
+      delay_ms = 0,
+      by,
+    }: Parameters<MailboxApi["send"]>[0] & { readonly by: string },
   ): Effect.Effect<MailSentReply, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const asked = correlates === undefined ? undefined : yield* attempt(() => this.sentBy(correlates));
@@ -276,6 +290,7 @@ export class Mailboxes implements MailboxApi {
         correlates,
         ttl_ms,
         delay_ms,
+        by,
       } as const;
       const effect = yield* this.post({ ...letter, message_id });
       return { message_id, to, effect };
@@ -413,8 +428,11 @@ export class Mailboxes implements MailboxApi {
   }
 }
 
-const isSameLetter = ({ clock: _, ...first }: MailSent, again: Omit<MailSent, "clock">): boolean =>
-  JSON.stringify(first, sortedKeys) === JSON.stringify(again, sortedKeys);
+/** Whoever of its senders repeats it. */
+const isSameLetter = (first: MailSent, again: Omit<MailSent, "clock">): boolean => {
+  const said = ({ clock: _, by: __, ...letter }: Partial<MailSent>) => JSON.stringify(letter, sortedKeys);
+  return said(first) === said(again);
+};
 
 /** Sorts the keys of objects, so that equal values have equal texts. */
 const sortedKeys = (_: string, value: unknown): unknown =>

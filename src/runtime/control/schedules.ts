@@ -11,6 +11,7 @@ import { type CronLine, readCron } from "../../base/cron.ts";
 import { SCHEDULE_LOOK_MAX_MS, SCHEDULE_REWIND_MIN_MS, SCHEDULE_WAIT_LOOK_MS } from "../../base/limits.ts";
 import { decideAsked, decideDue, nextStart, runKey } from "../../control/schedule/decide.ts";
 import { heldByFile, noSchedule, stillRunning } from "../../control/schedule/refusals.ts";
+import { DAEMON } from "../../protocol/caller.ts";
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
@@ -418,7 +419,7 @@ export class Schedules implements SchedulesApi {
       if (earlier?.worker_id !== undefined) return earlier.worker_id;
       const spec = yield* attemptAsync(() => services.files.load(schedule.schedule_id));
       const name = workerNameOf(schedule.name, run);
-      const { id } = yield* this.ports.spawn({ ...spec, name }, { idempotency_key: key });
+      const { id } = yield* this.ports.spawn({ ...spec, name }, { idempotency_key: key, by: DAEMON });
       return id;
     });
   }

@@ -69,7 +69,7 @@ export class Applying {
         Effect.gen({ self: this }, function* () {
           const diff = yield* this.diff(state, desired);
           changes = diff.changes;
-          const { drafts, ids } = yield* this.keep(state, wanted, diff.before, fresh);
+          const { drafts, ids } = yield* this.keep(state, wanted, diff.before, fresh, by);
           const root = refOf(spec.name, desired.root, spec.name, ids) as TreeSupervisorRef;
           const { file } = spec;
           return { type: "apply", file, root, restart: diff.restart, drafts, by } satisfies TreeInput;
@@ -155,6 +155,7 @@ export class Applying {
     wanted: ReadonlyMap<string, WantedWorker>,
     before: ReadonlyMap<string, WorkerSpec>,
     fresh: Map<string, WorkerSpec>,
+    by: string,
   ) {
     const { services, wallMs, now } = this.core;
     return Effect.gen(function* () {
@@ -173,8 +174,8 @@ export class Applying {
         const about = { stream: workerStream(id), worker_id: id };
         drafts.push(
           old === undefined
-            ? { ...about, type: "worker_spawn_requested", payload: { spec: masked, clock: now().clock } }
-            : { ...about, type: "worker_spec_changed", payload: { spec: masked, fields } },
+            ? { ...about, type: "worker_spawn_requested", payload: { spec: masked, by, clock: now().clock } }
+            : { ...about, type: "worker_spec_changed", payload: { spec: masked, fields, by } },
         );
       }
       return { drafts, ids };

@@ -20,6 +20,7 @@ import { mailRows } from "./projections/mail.ts";
 import { messageRows } from "./projections/messages.ts";
 import { projections } from "./projections/projection.ts";
 import { scheduleRows } from "./projections/schedules.ts";
+import { tokenRows } from "./projections/tokens.ts";
 import { treeRows } from "./projections/trees.ts";
 import { turnRows } from "./projections/turns.ts";
 import { type KeptRows, keepRows, workerRows } from "./projections/workers.ts";
@@ -50,6 +51,7 @@ export interface AttachedLog {
   readonly items: ReturnType<typeof itemRows>;
   readonly schedules: ReturnType<typeof scheduleRows>;
   readonly cards: ReturnType<typeof cardRows>;
+  readonly tokens: ReturnType<typeof tokenRows>;
   readonly checkpoints: Statement<[string, number], Checkpoint>;
 }
 
@@ -91,6 +93,7 @@ export const attach = (
       items: itemRows(db),
       schedules: scheduleRows(db),
       cards: cardRows(db),
+      tokens: tokenRows(db),
       checkpoints: db.prepare<[string, number], Checkpoint>(
         "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",
       ),

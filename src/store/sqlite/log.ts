@@ -293,6 +293,7 @@ const viewsOf = (
     lanesOf: ask(({ cards }, board) => cards.lanes(board)),
     boards: ask(({ cards }, limit) => cards.boards(limit)),
     boardSettings: ask(({ cards }) => cards.settings()),
+    tokens: ask(({ tokens }) => tokens()),
   };
 };
 

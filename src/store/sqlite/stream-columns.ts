@@ -4,6 +4,7 @@ import { boardStream } from "../../protocol/board-records.ts";
 import { mailboxStream } from "../../protocol/mail.ts";
 import { treeStream, workerStream } from "../../protocol/records.ts";
 import { scheduleStream } from "../../protocol/schedule-records.ts";
+import { tokenStream } from "../../protocol/token-records.ts";
 import type { TABLES } from "./projections/projection.ts";
 
 export const STREAM_COLUMNS: Readonly<
@@ -22,5 +23,6 @@ export const STREAM_COLUMNS: Readonly<
   p_schedules: { column: "name", streamOf: scheduleStream },
   p_cards: { column: "board", streamOf: boardStream },
   p_boards: { column: "board", streamOf: boardStream },
+  p_tokens: { column: "name", streamOf: tokenStream },
   p_labels: { column: "worker_id", streamOf: workerStream },
 };

@@ -34,7 +34,7 @@ export const NEVER_PAUSED: PausedTime = { isOn: false, since_ms: Number.NEGATIVE
 
 export type PauseInput =
   /** `pids`: its agent, if it runs; the agent's descendants are stopped too. */
-  | ({ readonly type: "pause"; readonly pids: readonly number[] } & PauseCause)
+  | ({ readonly type: "pause"; readonly pids: readonly number[]; readonly by?: string } & PauseCause)
   /** Without a reason: removes all reasons. */
   | { readonly type: "unpause"; readonly by: string; readonly reason?: PauseReason };
 

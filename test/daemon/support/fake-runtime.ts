@@ -77,6 +77,12 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       run: unused("schedules.run"),
       next: unused("schedules.next"),
     },
+    tokens: {
+      create: unused("tokens.create"),
+      list: unused("tokens.list"),
+      revoke: unused("tokens.revoke"),
+    },
+    principalOf: () => undefined,
     skills: {
       run: unused("skills.run"),
       list: unused("skills.list"),

@@ -11,13 +11,14 @@ import { HOLDS_SCHEMA, holds } from "./holds.ts";
 import { MAIL_SCHEMA, mail } from "./mail.ts";
 import { MESSAGES_SCHEMA, messages } from "./messages.ts";
 import { SCHEDULES_SCHEMA, schedules } from "./schedules.ts";
+import { TOKENS_SCHEMA, tokens } from "./tokens.ts";
 import { TREES_SCHEMA, trees } from "./trees.ts";
 import { TURNS_SCHEMA, turns } from "./turns.ts";
 import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Increase this with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 12;
+export const PROJECTION_VERSION = 13;
 
 export const TABLES = [
   "p_workers",
@@ -34,6 +35,7 @@ export const TABLES = [
   "p_schedules",
   "p_cards",
   "p_boards",
+  "p_tokens",
 ] as const;
 
 /** Indexes of words, which triggers of the tables keep. */
@@ -60,7 +62,8 @@ export const resetProjections = (db: Database): void => {
       USAGE_SCHEMA +
       BLACKBOARD_SCHEMA +
       SCHEDULES_SCHEMA +
-      BOARD_SCHEMA,
+      BOARD_SCHEMA +
+      TOKENS_SCHEMA,
   );
 };
 
@@ -79,6 +82,7 @@ export const projections = (db: Database, onWorker?: (id: string) => void): Proj
     blackboard(db),
     schedules(db),
     boards(db),
+    tokens(db),
   ];
   return {
     fold: (record) => {

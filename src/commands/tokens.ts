@@ -1,0 +1,57 @@
+/** Commands about tokens, which name callers. */
+import { type ArgDef, inGroup } from "./command.ts";
+
+const tokenName: ArgDef = { name: "NAME", help: "name of the token", required: true };
+
+export const TOKEN_COMMANDS = inGroup("This machine", [
+  {
+    words: ["token", "create"],
+    command: "token/create",
+    request: "token/create",
+    danger: "mutating",
+    stream: false,
+    exits: [6, 7, 8, 10, 11],
+    summary: "Make a token with a name: records say user:NAME of a client that presents it",
+    details:
+      "Prints the secret alone, once, in text; with --to it is written to a new file that only you may read. The daemon keeps its SHA-256. A client presents it in HOLDFAST_TOKEN or HOLDFAST_TOKEN_FILE. A token names a caller and gives it no rights: an agent that presents one has the rights of its worker. Starts the daemon if none runs.",
+    args: [{ ...tokenName, help: "name that no other living token has" }],
+    flags: [
+      {
+        name: "expires",
+        type: "duration",
+        value: "30d",
+        help: "the token holds this long",
+        default: "until it is revoked",
+      },
+      { name: "to", type: "string", value: "FILE", help: "new file for the secret; needed in json and ndjson" },
+    ],
+    examples: [
+      "agent token create ci --expires 30d --to ci.token",
+      "HOLDFAST_TOKEN_FILE=ci.token agent kill fixer",
+    ],
+  },
+  {
+    words: ["token", "list"],
+    command: "token/list",
+    request: "token/list",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "List the tokens with names, who made each, and when it expires",
+    args: [],
+    flags: [],
+    examples: ["agent token list"],
+  },
+  {
+    words: ["token", "revoke"],
+    command: "token/revoke",
+    request: "token/revoke",
+    danger: "destructive",
+    stream: false,
+    exits: [5, 6, 7],
+    summary: "Revoke a token: whoever presents it is refused from the next request on",
+    args: [tokenName],
+    flags: [],
+    examples: ["agent token revoke ci"],
+  },
+]);
