@@ -10,6 +10,7 @@ const PARTS = [
   ["src/protocol/skill-records.ts", "export interface SkillRecords {"],
   ["src/protocol/spawn-records.ts", "export interface SpawnRecords {"],
   ["src/protocol/board-records.ts", "export interface BoardRecords {"],
+  ["src/protocol/mail-records.ts", "export interface MailRecords {"],
   ["src/protocol/token-records.ts", "export interface TokenRecords {"],
 ] as const;
 

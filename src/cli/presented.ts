@@ -4,9 +4,11 @@ import { resolve } from "node:path";
 import { readNamed } from "../base/files/regular-file.ts";
 import { TOKEN_FILE_MAX_BYTES } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { Env } from "./context.ts";
 
-export const presentedToken = (env: Env, cwd: string): string | undefined => {
+export const presentedToken = (
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): string | undefined => {
   const { HOLDFAST_TOKEN: token, HOLDFAST_TOKEN_FILE: file } = env;
   if (token !== undefined && token !== "") return token.trim();
   return file === undefined || file === "" ? undefined : secretIn(resolve(cwd, file));

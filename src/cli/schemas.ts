@@ -917,7 +917,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   }),
   "token/create": z.object({
     ...tokenChange,
-    file: z.string().nullable().describe("where its secret is; null: it was printed, in text"),
+    file: z.string().nullable().describe("the file with its secret; null: it was printed, in text"),
   }),
   "token/list": z.array(z.object(tokenShape)),
   "token/revoke": z.object(tokenChange),

@@ -6,10 +6,8 @@ const tokenName: ArgDef = { name: "NAME", help: "name of the token", required: t
 export const TOKEN_COMMANDS = inGroup("This machine", [
   {
     words: ["token", "create"],
-    command: "token/create",
     request: "token/create",
     danger: "mutating",
-    stream: false,
     exits: [6, 7, 8, 10, 11],
     summary: "Make a token with a name: records say user:NAME of a client that presents it",
     details:
@@ -23,7 +21,12 @@ export const TOKEN_COMMANDS = inGroup("This machine", [
         help: "the token holds this long",
         default: "until it is revoked",
       },
-      { name: "to", type: "string", value: "FILE", help: "new file for the secret; needed in json and ndjson" },
+      {
+        name: "to",
+        type: "string",
+        value: "FILE",
+        help: "new file for the secret; needed in json and ndjson",
+      },
     ],
     examples: [
       "agent token create ci --expires 30d --to ci.token",
@@ -32,26 +35,18 @@ export const TOKEN_COMMANDS = inGroup("This machine", [
   },
   {
     words: ["token", "list"],
-    command: "token/list",
     request: "token/list",
     danger: "safe",
-    stream: false,
-    exits: [],
     summary: "List the tokens with names, who made each, and when it expires",
-    args: [],
-    flags: [],
     examples: ["agent token list"],
   },
   {
     words: ["token", "revoke"],
-    command: "token/revoke",
     request: "token/revoke",
     danger: "destructive",
-    stream: false,
     exits: [5, 6, 7],
     summary: "Revoke a token: whoever presents it is refused from the next request on",
     args: [tokenName],
-    flags: [],
     examples: ["agent token revoke ci"],
   },
 ]);

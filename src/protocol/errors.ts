@@ -134,7 +134,7 @@ export const ERROR_CATALOGUE = {
     ["ENOTFOUND", 5, 404, false, "none"],
     "See all schedules with `agent schedule list`.",
   ),
-  TOKEN_NOT_FOUND: row("ENOTFOUND", 5, 404, false, "none", "See all tokens with `agent token list`."),
+  TOKEN_NOT_FOUND: row(["ENOTFOUND", 5, 404, false, "none"], "See all tokens with `agent token list`."),
   HTTP_NOT_FOUND: row(
     ["ENOTFOUND", 5, 404, false, "none"],
     "Correct the parameters: the server has nothing there.",

@@ -72,3 +72,23 @@ export interface MailDropped {
   readonly by: string;
   readonly clock: ClockStamp;
 }
+
+/** The payloads of records of mailboxes, by their types: part of `RecordPayloads`. */
+export interface MailRecords {
+  /** A message is in a mailbox; the stream names whose. */
+  mailbox_sent: MailSent;
+  /** A consumer has it under a lease. The token of the lease is the seq of this record. */
+  mailbox_delivered: MailDelivered;
+  /** Its lease begins again; the token stays. */
+  mailbox_extended: MailExtended;
+  /** Its consumer is done with it: it is gone from the mailbox. */
+  mailbox_acked: MailAcked;
+  /** Its consumer gave it back. */
+  mailbox_nacked: MailNacked;
+  /** It is a dead letter. */
+  mailbox_died: MailDied;
+  /** A dead letter is delivered as if it were new. */
+  mailbox_resent: MailResent;
+  /** It is gone without an acknowledgement. */
+  mailbox_dropped: MailDropped;
+}

@@ -17,16 +17,7 @@ import type { ClockStamp } from "./clock-stamp.ts";
 import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
 import type { DeniedCalls } from "./denied.ts";
 import type { LogGap } from "./log-gap.ts";
-import type {
-  MailAcked,
-  MailDelivered,
-  MailDied,
-  MailDropped,
-  MailExtended,
-  MailNacked,
-  MailResent,
-  MailSent,
-} from "./mail-records.ts";
+import type { MailRecords } from "./mail-records.ts";
 import type { ProcessIdentity, SweepReport } from "./process-records.ts";
 import type { RestartCause } from "./restart-cause.ts";
 import type { ScheduleRecords } from "./schedule-records.ts";
@@ -68,6 +59,7 @@ export interface RecordPayloads
   extends ScheduleRecords,
     SkillRecords,
     BoardRecords,
+    MailRecords,
     SpawnRecords,
     TokenRecords {
   /** The first record of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
@@ -332,22 +324,6 @@ export interface RecordPayloads
   bb_released: ItemReleased;
   /** Its lease is over, so that others may claim it; or its time to live is, and it is gone. */
   bb_expired: ItemExpired;
-  /** A message is in a mailbox; the stream names whose. */
-  mailbox_sent: MailSent;
-  /** A consumer has it under a lease. The token of the lease is the seq of this record. */
-  mailbox_delivered: MailDelivered;
-  /** Its lease begins again; the token stays. */
-  mailbox_extended: MailExtended;
-  /** Its consumer is done with it: it is gone from the mailbox. */
-  mailbox_acked: MailAcked;
-  /** Its consumer gave it back. */
-  mailbox_nacked: MailNacked;
-  /** It is a dead letter. */
-  mailbox_died: MailDied;
-  /** A dead letter is delivered as if it were new. */
-  mailbox_resent: MailResent;
-  /** It is gone without an acknowledgement. */
-  mailbox_dropped: MailDropped;
   session_started: { readonly session_id: string };
   /** The agent reported a session that another living worker continues, so the agent is ended at once. */
   session_conflict: { readonly session_id: string; readonly holder: string; readonly clock: ClockStamp };

@@ -10,7 +10,7 @@ export type MessageStep =
       readonly state: "accepted";
       readonly bytes: number;
       /** The caller that sent it; absent for a line of the runtime's own, and in early records. */
-      readonly by?: string;
+      readonly by?: string | undefined;
       readonly text?: string;
       /** The agent's own copy is in the run directory, because `text` is masked. */
       readonly masked?: true;

@@ -38,7 +38,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "messages",
     "tree",
   ],
-  control: ["blackboard", "board", "mailbox", "overseer", "schedule"],
+  control: ["blackboard", "board", "mailbox", "overseer", "schedule", "token"],
   adapters: ["decoding", "process", "kinds"],
   workspace: ["sandbox", "worktree"],
   skills: ["network", "openapi", "builtin"],

@@ -137,12 +137,7 @@ export class Mailing {
       const said = () => journal.ask(({ views }) => views.message(id, ulidOf(key)));
       let known = yield* said();
       for (; known?.state === "undeliverable"; known = yield* said()) key += " again";
-      const draft = lineDraft(id, ulidOf(key), {
-        text,
-        purpose: "interrupt",
-        turn,
-        ...(by !== undefined && { by }),
-      });
+      const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn, by });
       if (known === undefined) yield* journal.commit([{ ...draft, incarnation }]);
       yield* this.deliver();
       return (yield* said())?.state !== "undeliverable";

@@ -1,6 +1,7 @@
 /** One record as a line of `watch` and `logs`: time, worker, incarnation, and the sentence. */
 import type { LogRecord } from "../../protocol/records.ts";
-import { type Sentence, sentenceOf } from "./sentences.ts";
+import type { Sentence } from "./sentence.ts";
+import { sentenceOf } from "./sentences.ts";
 import { oneLine, type Paint, pad, width, wrap } from "./terminal.ts";
 import { clock, uniqueChars } from "./units.ts";
 

@@ -41,7 +41,7 @@ export const tellingLost = (
   );
 
 /** A message, the end of the input, or both. */
-interface GivenMessage {
+interface MessageInput {
   readonly text: string | undefined;
   readonly close: boolean;
   readonly key: string | undefined;
@@ -90,7 +90,7 @@ export class Messaging {
   });
 
   /** Accepts a message and hands it over. Once accepted, it is handed over even if the caller goes away. */
-  hand(ref: string, given: GivenMessage) {
+  hand(ref: string, given: MessageInput) {
     return Effect.uninterruptibleMask((restore) => this.handOn(ref, given, restore));
   }
 
@@ -203,7 +203,7 @@ export class Messaging {
   }
 
   /** Records the text, the end of the input, or both, in one transaction. Resolves with the id of the first of them. */
-  private accept(row: WorkerRow, { text, close, key, by }: GivenMessage) {
+  private accept(row: WorkerRow, { text, close, key, by }: MessageInput) {
     return Effect.gen({ self: this }, function* () {
       const drafts = [
         ...(text === undefined ? [] : [yield* this.draftOf(row, text, by)]),
@@ -261,7 +261,7 @@ export class Messaging {
 
   private handOn(
     ref: string,
-    given: GivenMessage,
+    given: MessageInput,
     restore: <A>(waiting: Effect.Effect<A, HoldfastError>) => Effect.Effect<A, HoldfastError>,
   ) {
     const { text, key } = given;

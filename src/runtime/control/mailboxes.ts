@@ -24,6 +24,7 @@ import { keyReused } from "../idempotency.ts";
 import type { MailLeaseReply, MailSentReply, MailView, PolledMail } from "../mail-replies.ts";
 import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS } from "../resolve.ts";
 import { type Boxes, type BoxInput, boxNameOf } from "./boxes.ts";
+import { hasEnded, isSameLetter, noAsk, notYours, unanswered } from "./letters.ts";
 
 /** A message to be sent. */
 interface Letter {
@@ -427,36 +428,3 @@ export class Mailboxes implements MailboxApi {
     };
   }
 }
-
-/** Whoever of its senders repeats it. */
-const isSameLetter = (first: MailSent, again: Omit<MailSent, "clock">): boolean => {
-  const said = ({ clock: _, by: __, ...letter }: Partial<MailSent>) => JSON.stringify(letter, sortedKeys);
-  return said(first) === said(again);
-};
-
-/** Sorts the keys of objects, so that equal values have equal texts. */
-const sortedKeys = (_: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value;
-
-const hasEnded = (id: string): HoldfastError =>
-  new HoldfastError("INVALID_STATE", `Worker ${id} has ended, so nobody polls its mailbox.`, {
-    suggestion: `Start it again first: agent restart ${id}`,
-  });
-
-const notYours = (worker_id: string): HoldfastError =>
-  new HoldfastError("POLICY_VIOLATION", `Worker ${worker_id} may not read the mailbox of the user.`, {
-    suggestion: "Poll your own mailbox: agent mailbox poll",
-  });
-
-const noAsk = (correlates: string | undefined): HoldfastError =>
-  correlates === undefined
-    ? new HoldfastError("INVALID_REQUEST", "A reply needs the id of the message that it answers.")
-    : unknownMail(correlates);
-
-const unanswered = (ask_id: string, box: string): HoldfastError =>
-  new HoldfastError("TIMEOUT", `The question is a dead letter: worker ${box} has not answered it.`, {
-    suggestion: `See it with: agent mailbox show ${ask_id}`,
-    details: { message_id: ask_id, by: "mailbox" },
-  });

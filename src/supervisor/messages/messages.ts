@@ -109,7 +109,12 @@ export const lineDraft = (
   message_id: string,
   line:
     | { readonly text: string; readonly purpose: "answer" }
-    | { readonly text: string; readonly purpose: "interrupt"; readonly turn: number; readonly by?: string }
+    | {
+        readonly text: string;
+        readonly purpose: "interrupt";
+        readonly turn: number;
+        readonly by?: string | undefined;
+      }
     | { readonly closes: true },
 ): MessageDraft =>
   messageDraft(worker_id, message_id, {
