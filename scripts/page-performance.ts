@@ -1,4 +1,5 @@
-/** docs/reference/performance.md and the table of the README, from the last recorded figures of the benches (bench/results.json). */
+/** docs/reference/performance.md, and a table for the README and docs/compared.md, from the last recorded figures of the benches (bench/results.json). */
+import { dirname, relative } from "node:path";
 import { type Recorded, recorded } from "../bench/results.ts";
 import { table } from "./markdown.ts";
 
@@ -87,8 +88,8 @@ pm2, supervisord and runit are measured if they are installed: \`npm ci --prefix
 ${QUESTIONS.map(section).join("\n\n")}
 `;
 
-/** The rows of `peers` that the README shows, under shorter names. */
-const IN_README: readonly (readonly [start: string, end: string, name: string])[] = [
+/** Rows of `peers`, under shorter names. */
+const IN_SHORT: readonly (readonly [start: string, end: string, name: string])[] = [
   ["SIGKILL → first line", "one a second, p50 / p99 ms", "restart, p50 / p99 ms"],
   ["start of 200 sleepers", "", "start of 200 sleepers, s"],
   ["idle CPU with 200", "", "idle with 200, % of a core"],
@@ -99,10 +100,10 @@ const SHOWN = ["pm2", "supervisord", "runit", "Holdfast", "asked"];
 const BEGIN = "<!-- performance: written by npm run docs -->\n";
 const END = "<!-- end of performance -->";
 
-const readmeTable = (): string => {
+const shortTable = (file: string): string => {
   const { date, machine, command, head, rows } = recorded().peers as Recorded;
   const columns = SHOWN.map((name) => head.indexOf(name));
-  const body = IN_README.map(([start, end, name]) => {
+  const body = IN_SHORT.map(([start, end, name]) => {
     const row = rows.find(([measure = ""]) => measure.startsWith(start) && measure.endsWith(end));
     if (row === undefined || columns.includes(-1)) throw new Error(`bench/results.json has no row: ${start}`);
     const verdict = row.at(-1) === "ok" ? "yes" : "no";
@@ -112,15 +113,15 @@ const readmeTable = (): string => {
   return [
     table(["", ...SHOWN.slice(0, -1), "goal", "met"], body),
     "",
-    `Holdfast meets ${met} of its ${rows.length} goals beside other supervisors; [all figures](docs/reference/performance.md).`,
+    `Holdfast meets ${met} of its ${rows.length} goals beside other supervisors; [all figures](${relative(dirname(file), "docs/reference/performance.md")}).`,
     `Recorded on ${date}, ${machine.replace(/,.*/, "")}, by \`${command}\`.`,
     "",
   ].join("\n");
 };
 
-/** The README with its table written anew. */
-export const withPerformance = (readme: string): string => {
-  const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (before < 0 || after < before) throw new Error("README.md has no place for its table of performance");
-  return `${readme.slice(0, before)}${BEGIN}${readmeTable()}${readme.slice(after)}`;
+/** A page with its table written anew. */
+export const withPerformance = (file: string, page: string): string => {
+  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (before < 0 || after < before) throw new Error(`${file} has no place for its table of performance`);
+  return `${page.slice(0, before)}${BEGIN}${shortTable(file)}${page.slice(after)}`;
 };

@@ -190,97 +190,97 @@ export const USAGE_ROWS_MAX = 1_000;
 export const USAGE_UNPRICED_NAMED_MAX = 16;
 /** `agent info` sums the usage of at most this many workers below one; `agent usage --subtree` sums all. */
 export const SUBTREE_SUMMED_MAX_WORKERS = 1_000;
-/** Items of one namespace of the blackboard, and namespaces with items: a post beyond them is refused. */
+/** Items of one namespace of the blackboard, and namespaces with items. A further post is refused. */
 export const BB_ITEMS_MAX = 10_000;
 export const BB_NAMESPACES_MAX = 1_000;
-/** One item: its name in a list, its text, and its data as JSON; more is an artifact that it names. */
+/** One item of the blackboard: its title, its text, its data as JSON, its tags and the artifacts that it names. */
 export const BB_TITLE_MAX_BYTES = 1_024;
 export const BB_BODY_MAX_BYTES = 32 * 1024;
 export const BB_DATA_MAX_BYTES = 32 * 1024;
 export const BB_TAGS_MAX = 16;
 export const BB_TAG_MAX_CHARS = 64;
 export const BB_ARTIFACTS_MAX = 16;
-/** Its time to live, and the lease of a claim: unless another one is asked for, at least, and at most (protocol-v1 notes 1.3). */
+/** The time to live of an item, and the lease of a claim: the default, the shortest and the longest (protocol-v1 notes 1.3). */
 export const BB_TTL_DEFAULT_MS = 24 * 3_600_000;
 export const BB_TTL_MIN_MS = 1_000;
 export const BB_TTL_MAX_MS = 365 * 24 * 3_600_000;
 export const BB_LEASE_DEFAULT_MS = 300_000;
 export const BB_LEASE_MIN_MS = 1_000;
 export const BB_LEASE_MAX_MS = 24 * 3_600_000;
-/** Items in one page of a list or a search, unless another number is asked for, and at most. */
+/** Items in one page of a list or a search: the default and the most. */
 export const BB_PAGE_DEFAULT = 100;
 export const BB_PAGE_MAX = 1_000;
-/** The text of a search. */
+/** The text of a search of the blackboard. */
 export const BB_SEARCH_MAX_CHARS = 1_024;
-/** An item is looked at this often, however far its deadline is: no timer counts longer. */
+/** An item is checked this often, however far its deadline is, because no timer counts longer. */
 export const BB_LOOK_MAX_MS = 24 * 3_600_000;
 /** Watches of the blackboard that are open at once. */
 export const BB_WATCHERS_MAX = 1_000;
-/** Agents of one `agent spawn-many`, and the words for it and for each of them. */
+/** Agents of one `agent spawn-many`, and the reason that is given for it. */
 export const SPAWN_MANY_MAX = 64;
 export const SPAWN_REASON_MAX_CHARS = 1_024;
-/** Roles of a configuration. */
+/** Roles in one `config.yaml`. */
 export const ROLES_MAX = 64;
 /** The file of `agent spawn-many`. */
 export const SPAWN_MANY_FILE_MAX_BYTES = 1024 * 1024;
-/** Workers that one request prunes; `agent prune` asks until none is left. */
+/** Workers that one request prunes; `agent prune` repeats the request until none is left. */
 export const PRUNED_MAX = 500;
-/** The words of `agent search`, its workers and types, and the records of one page: unless another number is asked for, and at most. */
+/** The text of `agent search`, the workers and types that it names, and the records in one page: the default and the most. */
 export const SEARCH_TEXT_ASKED_MAX_CHARS = 1_024;
 export const SEARCH_NAMES_MAX = 64;
 export const SEARCH_PAGE_DEFAULT = 50;
 export const SEARCH_PAGE_MAX = 500;
-/** The text of one record that the index of words takes, and the part of it that an answer shows. */
+/** The text of one record: the part that the index of words takes, and the part that an answer shows. */
 export const SEARCH_TEXT_MAX_CHARS = 32 * 1024;
 export const SEARCH_EXCERPT_MAX_CHARS = 240;
 /** The part of an excerpt before its first match. */
 export const SEARCH_EXCERPT_BEFORE_CHARS = 60;
-/** New records that a search takes into the index on the daemon's loop; more of them are a thread's work. */
+/** New records that a search indexes on the daemon's loop; a thread indexes more of them. */
 export const SEARCH_INDEXED_INLINE_MAX_RECORDS = 500;
-/** Records of one transaction of the index. */
+/** Records in one transaction of the index of words. */
 export const SEARCH_INDEX_SLICE_RECORDS = 5_000;
-/** Records that a search looks through before it lets the loop go on: at first, and at least. A slice that was quick doubles it. */
+/** Records that a search reads before it lets the loop go on: at first, and at least. A quick slice doubles the next one. */
 export const SEARCH_SLICE_RECORDS = 50_000;
 export const SEARCH_SLICE_MIN_RECORDS = 5_000;
-/** A slice that took less is quick, and one that took more is slow. */
+/** A slice that took less than the first is quick, and one that took more than the second is slow. */
 export const SEARCH_SLICE_QUICK_MS = 2;
 export const SEARCH_SLICE_SLOW_MS = 8;
-/** The time of the last search is noted this exactly. */
+/** The precision of the recorded time of the last search. */
 export const SEARCH_NOTED_MS = 3_600_000;
-/** Nobody has searched for this long: the index of words is removed, and the next search makes it anew. */
+/** The index of words is removed if nobody has searched for this long. The next search builds it anew. */
 export const SEARCH_INDEX_KEPT_MS = 7 * 24 * 3_600_000;
-/** Schedules of one daemon: another one is refused. */
+/** Schedules of one daemon. A further one is refused. */
 export const SCHEDULES_MAX = 1_000;
 /** A cron line. */
 export const CRON_MAX_CHARS = 256;
 /** The clock of a time zone goes forward by no more than this at once. */
 export const ZONE_GAP_MAX_MS = 3 * 3_600_000;
-/** The name of a schedule: each of its workers has it, with the time of its run behind it. */
+/** The name of a schedule. The name of each of its workers is this name, followed by the time of the run. */
 export const SCHEDULE_NAME_MAX_BYTES = NAME_MAX_BYTES - 17;
 /** A run that begins no later than this after its time, and before the next one, is on time and not missed. */
 export const SCHEDULE_ON_TIME_MS = 60_000;
-/** How many missed runs a schedule makes up for, unless another number is asked for, and at most; so many may wait at once. */
+/** Missed runs that a schedule makes up for: the default and the most. As many runs may wait at once. */
 export const SCHEDULE_MISSED_DEFAULT = 10;
 export const SCHEDULE_MISSED_MAX = 100;
-/** Workers of one schedule that run at once, where its runs may overlap. */
+/** Workers of one schedule that run at once, if its runs may overlap. */
 export const SCHEDULE_RUNNING_MAX = 16;
-/** A deadline of a start. */
+/** The shortest `--starting-deadline`. */
 export const SCHEDULE_DEADLINE_MIN_MS = 1_000;
-/** The wall clock is looked at this often, however far the next time of a schedule is: it may be set, and the machine may sleep. */
+/** The wall clock is read this often, however far the next time of a schedule is, because it may be set, and the machine may sleep. */
 export const SCHEDULE_LOOK_MAX_MS = 10_000;
 /** A run that waits for the end of the run before it, or for the store, is tried again this often. */
 export const SCHEDULE_WAIT_LOOK_MS = 1_000;
-/** A wall clock that was set back by more than this begins to count anew; by less, no time comes a second time. */
+/** If the wall clock was set back by more than this, schedules count from the new time. If by less, no time comes again. */
 export const SCHEDULE_REWIND_MIN_MS = 3 * 3_600_000;
-/** Times that a schedule had while no daemon ran are looked up in spans of this length, each four times as long as the one before. */
+/** Times that passed without a daemon are looked up in spans. The first has this length, and each is four times as long as the one before. */
 export const SCHEDULE_SPAN_MS = 120_000;
-/** Schedules of one page of a list, unless another number is asked for, and at most. */
+/** Schedules in one page of a list: the default and the most. */
 export const SCHEDULES_PAGE_DEFAULT = 100;
 export const SCHEDULES_PAGE_MAX = 1_000;
-/** Times that a preview shows, unless another number is asked for, and at most. */
+/** Times that `agent schedule next` shows: the default and the most. */
 export const SCHEDULE_NEXT_DEFAULT = 5;
 export const SCHEDULE_NEXT_MAX = 100;
-/** Cards of one board that are not done, and boards: a card beyond them is refused. Done ones stay, so that a tracker that still lists them starts nothing. */
+/** Cards of one board that are not done, and boards. A further one is refused. Done cards stay, so that a tracker that still lists them starts nothing. */
 export const BOARD_CARDS_MAX = 10_000;
 export const BOARDS_MAX = 100;
 /** One card: the id that its tracker gives it, its title, its text and its labels. */
@@ -289,52 +289,52 @@ export const CARD_TITLE_MAX_BYTES = 1_024;
 export const CARD_BODY_MAX_BYTES = 32 * 1024;
 export const CARD_LABELS_MAX = 32;
 export const CARD_LABEL_MAX_CHARS = 128;
-/** The reason that a person gives for what becomes of a card. */
+/** The reason that a person gives for a move of a card. */
 export const CARD_REASON_MAX_CHARS = 1_024;
-/** Cards of one request to add some, as JSON together. */
+/** Cards that one request adds, and their size together, as JSON. */
 export const CARDS_AT_ONCE_MAX = 500;
 export const CARDS_AT_ONCE_MAX_BYTES = 1024 * 1024;
-/** Cards in one page of a list, unless another number is asked for, and at most. */
+/** Cards in one page of a list: the default and the most. */
 export const CARDS_PAGE_DEFAULT = 200;
 export const CARDS_PAGE_MAX = 1_000;
-/** Cards of one board that run at once, unless another number is set, and at most. */
+/** Cards of one board that run at once: the default and the most. */
 export const BOARD_SLOTS_DEFAULT = 1;
 export const BOARD_SLOTS_MAX = 1_000;
 /** Dispatches of one board in one pass of its scheduler (protocol-v1 notes 2.8). */
 export const BOARD_DISPATCHES_PER_PASS_MAX = 10;
-/** A card that runs without a living worker has failed after this (protocol-v1 notes 2.8, startup recovery). */
+/** A running card without a living worker has failed after this (protocol-v1 notes 2.8, startup recovery). */
 export const BOARD_ORPHAN_GRACE_MS = 30_000;
 /** Watches of boards that are open at once. */
 export const BOARD_WATCHERS_MAX = 1_000;
-/** A file of cards, or what is piped in. */
+/** A file of cards, or the cards on stdin. */
 export const CARDS_FILE_MAX_BYTES = 64 * 1024 * 1024;
-/** Messages in one mailbox that wait or are under a lease: a send beyond it is refused. And dead letters: the oldest goes, on record. */
+/** Messages of one mailbox that wait or are leased, and dead letters. A further send is refused; for a further dead letter, a record reports the removal of the oldest. */
 export const MAILBOX_MESSAGES_MAX = 1_000;
 export const MAILBOX_DEAD_MAX = 1_000;
 /** Inputs of one mailbox in one transaction. */
 export const MAILBOX_INPUTS_AT_ONCE = 64;
-/** Messages of one mailbox that die in one transaction; the next look goes on. */
+/** Messages of one mailbox that become dead letters in one transaction. The next check continues. */
 export const MAILBOX_DEATHS_AT_ONCE = 200;
-/** The payload of one, as JSON; more is an artifact. And the words of a nack. */
+/** The payload of one message, as JSON, and the note of a nack. A larger payload is an artifact. */
 export const MAILBOX_PAYLOAD_MAX_BYTES = 32 * 1024;
 export const MAILBOX_REASON_MAX_CHARS = 1_024;
-/** Deliveries of one message without an acknowledgement: after the last of them it is a dead letter. */
+/** Deliveries of one message without an acknowledgement. After the last of them it is a dead letter. */
 export const MAILBOX_ATTEMPTS_MAX = 5;
-/** A lease, a delay and a time to live, unless others are asked for, and at most. */
+/** The lease of a delivered message, the delay of a message, and its time to live: the default and the longest. */
 export const MAILBOX_LEASE_DEFAULT_MS = 5 * 60_000;
 export const MAILBOX_LEASE_MAX_MS = 12 * 3_600_000;
 export const MAILBOX_DELAY_MAX_MS = 7 * 24 * 3_600_000;
 export const MAILBOX_TTL_DEFAULT_MS = 7 * 24 * 3_600_000;
 export const MAILBOX_TTL_MAX_MS = 30 * 24 * 3_600_000;
-/** Messages of one poll, and of one page of a list. */
+/** Messages of one poll, and messages in one page of a list: the default and the most. */
 export const MAILBOX_POLL_MAX = 100;
 export const MAILBOX_PAGE_DEFAULT = 100;
 export const MAILBOX_PAGE_MAX = 1_000;
-/** Polls of one box that wait for a message. */
+/** Polls of one mailbox that wait for a message. */
 export const MAILBOX_WAITING_MAX = 256;
-/** A mailbox is looked at this often at least, as long as something in it waits for a time. */
+/** A mailbox with a message that waits for a time is checked at least this often. */
 export const MAILBOX_LOOK_MAX_MS = 24 * 3_600_000;
-/** An ask to a box is answered within this, unless another time is given; and how long a worker that never polled is waited for. */
+/** An ask to a mailbox waits this long for the reply by default, and this long for the first poll of a worker that never polled. */
 export const MAILBOX_ASK_DEFAULT_MS = 10 * 60_000;
 export const MAILBOX_FIRST_POLL_MS = 5_000;
 /** Messages in one page of `agent messages` without `--limit`. */
@@ -805,7 +805,7 @@ export const ENVELOPE_MAX_DEPTH = 128;
 export const FINDINGS_MAX = 100;
 /** A validator reports line numbers of members down to this depth. A deeper member gets the line of its ancestor at this depth. */
 export const LINES_KNOWN_DEPTH = 3;
-/** In test mode: newest answered request ids of a connection that are remembered, to find a second answer. */
+/** In test mode: the newest answered request ids that a connection remembers, to detect a second answer. */
 export const ANSWERED_IDS_MAX = 10_000;
 /** protocol-v1.txt, Preview bounds: a preview is smaller than this. */
 export const PREVIEW_UNDER_BYTES = 1024;
@@ -813,31 +813,31 @@ export const PREVIEW_UNDER_BYTES = 1024;
 export const PRINTED_HEARTBEAT_MS = 10_000;
 /** Workers in one page of `agent list` without `--limit`: some megabytes of JSON. */
 export const LIST_PAGE_MAX_WORKERS = 5_000;
-/** Skills: the summary of a manifest, its hosts, its secrets, and the words of its program. */
+/** The summary in the manifest of a skill, its hosts, its secrets, and the arguments of its program. */
 export const SKILL_SUMMARY_MAX_CHARS = 1_024;
 export const SKILL_HOSTS_MAX = 32;
 export const SKILL_SECRETS_MAX = 32;
 export const SKILL_ARGS_MAX = 64;
 /** A `skill.yaml` or SKILL.md. */
 export const SKILL_FILE_MAX_BYTES = 65_536;
-/** Skills in one directory; the others are not looked at. */
+/** Skills in one directory; further ones are ignored. */
 export const SKILL_FOLDERS_MAX = 256;
 /** Directories of skills in one `config.yaml`, and names in the list of a profile. */
 export const SKILL_DIRECTORIES_MAX = 16;
 export const SKILL_LIST_MAX = 256;
-/** One run of a skill, unless its manifest or its caller says otherwise. */
+/** The time limit of one run of a skill: the default and the longest. */
 export const SKILL_TIMEOUT_DEFAULT_MS = 60_000;
 export const SKILL_TIMEOUT_MAX_MS = 3_600_000;
 /** The time between TERM and KILL for a skill. */
 export const SKILL_GRACE_MS = 1_000;
-/** The data segment of each process of a skill. */
+/** The data segment of each process of a skill: the default and the most. */
 export const SKILL_MEMORY_DEFAULT_MB = 1_024;
 export const SKILL_MEMORY_MAX_MB = 65_536;
 /** Processes and threads of a run. The kernel does not count those of root, unless a cgroup is delegated. */
 export const SKILL_PROCESSES_MAX = 128;
-/** The largest file that a skill can write, its stdout too. */
+/** The largest file that a skill can write, including its stdout. */
 export const SKILL_WRITE_MAX_BYTES = 16 * 1024 * 1024;
-/** Output of a run, logs on stderr included, after which it is stopped. */
+/** Output of a run, including logs on stderr. A run that prints more is stopped. */
 export const SKILL_PRINTED_MAX_BYTES = 4 * 1024 * 1024;
 /** The proxy of one run of a skill: connections in all, and at a time. */
 export const PROXY_CONNECTIONS_MAX = 1_024;
@@ -851,7 +851,7 @@ export const PROXY_HEAD_MS = 10_000;
 export const PROXY_CONNECT_MS = 10_000;
 /** A connection of the proxy on which nothing moves is ended. */
 export const PROXY_IDLE_MS = 60_000;
-/** protocol-v1.txt, ESKILLDOWN; the notes have the figures: failures in a row, the rest after them, probes at a time, and successes that end it. */
+/** protocol-v1.txt, ESKILLDOWN, with the figures of the notes: failures in a row, the pause after them, trial runs at a time, and successes that end it. */
 export const SKILL_FAILURES_MAX = 5;
 export const SKILL_DOWN_MS = 30_000;
 export const SKILL_PROBES_MAX = 3;
@@ -871,34 +871,34 @@ export const TEST_SETTLE_TURNS_MAX = 20_000;
 /** How long `open` of the library waits until the ends of runs that ended while it was closed are recorded: their output is read first. */
 export const OPEN_SETTLE_MAX_MS = 10_000;
 
-/** A path that is given to a skill: PATH_MAX of Linux. */
+/** A path in the input of a skill: PATH_MAX of Linux. */
 export const SKILL_PATH_MAX_BYTES = 4_096;
 /** Links on one path that a skill follows: MAXSYMLINKS of Linux. */
 export const LINKS_OF_PATH_MAX = 40;
-/** Entries of one directory that a skill looks at. */
+/** Entries of one directory that a skill reads. */
 export const DIRECTORY_NAMES_MAX = 100_000;
-/** Directories below one another that fs/ls and text/grep enter. */
+/** Nested directories that fs/ls and text/grep enter. */
 export const SKILL_DEPTH_MAX = 32;
-/** Entries in one answer of fs/ls, and without `limit`: about 16 KB, half of INLINE_MAX_BYTES. */
+/** Entries in one answer of fs/ls: the most, and the default, about 16 KB, half of INLINE_MAX_BYTES. */
 export const LS_ENTRIES_MAX = 2_000;
 export const LS_ENTRIES_DEFAULT = 80;
-/** Bytes that one fs/read returns, and without `bytes`: half of INLINE_MAX_BYTES. */
+/** Bytes that one fs/read returns: the most, and the default, half of INLINE_MAX_BYTES. */
 export const READ_BYTES_MAX = 512 * 1024;
 export const READ_BYTES_DEFAULT = 16 * 1024;
 /** UTF-16 units of a pattern of text/grep. */
 export const GREP_PATTERN_MAX_UNITS = 1_000;
-/** Steps of the program of a pattern that comes from anybody: with it, 64 KB of text take a few seconds at worst. */
+/** Steps in the compiled program of a pattern from outside: at this size, 64 KB of text take a few seconds at worst. */
 export const PATTERN_PROGRAM_MAX = 1_000;
 /** UTF-16 units at the beginning of a line that text/grep searches. */
 export const GREP_SEARCHED_MAX_UNITS = 65_536;
-/** Matching lines in one answer of text/grep, and without `max_matches`. */
+/** Matching lines in one answer of text/grep: the most and the default. */
 export const GREP_MATCHES_MAX = 2_000;
 export const GREP_MATCHES_DEFAULT = 100;
-/** UTF-16 units of a matching line that are told. */
+/** UTF-16 units of a matching line that an answer shows. */
 export const GREP_LINE_MAX_UNITS = 200;
 /** text/grep skips larger files. */
 export const GREP_FILE_MAX_BYTES = 4 * 1024 * 1024;
-/** Files, and bytes of them, that one text/grep looks through. */
+/** Files that one text/grep searches, and their bytes. */
 export const GREP_FILES_MAX = 50_000;
 export const GREP_TOTAL_MAX_BYTES = 256 * 1024 * 1024;
 /** Files that text/grep names as those with the most matches. */
@@ -906,48 +906,48 @@ export const GREP_TOP_FILES_MAX = 10;
 /** Items of a todo list, and UTF-16 units of the text of one. */
 export const TODO_ITEMS_MAX = 500;
 export const TODO_TEXT_MAX_UNITS = 1_000;
-/** The file of a todo list: more than its items can take. */
+/** The file of a todo list: more than its items can fill. */
 export const TODO_FILE_MAX_BYTES = 4 * 1024 * 1024;
-/** How often a change of a todo list begins anew because others change it too, and the longest wait between. */
+/** A change of a todo list that meets another change starts over: the most attempts, and the longest wait between them. */
 export const TODO_TRIES_MAX = 200;
 export const TODO_TRY_EVERY_MS = 20;
-/** How long the number of a version of a todo list stays taken after the next version: far longer than any writer waits. */
+/** The number of a version of a todo list stays taken this long after the next version, far longer than any writer waits. */
 export const TODO_NAME_KEPT_MS = 60 * 60 * 1000;
-/** An OpenAPI document; the values in it, and their nesting. */
+/** An OpenAPI document, its values, and their nesting. */
 export const OPENAPI_DOCUMENT_MAX_BYTES = 16 * 1024 * 1024;
 export const OPENAPI_VALUES_MAX = 2_000_000;
 export const OPENAPI_DEPTH_MAX = 128;
-/** References that lead to one another in an OpenAPI document. */
+/** References in a chain in an OpenAPI document. */
 export const OPENAPI_REFERENCES_MAX = 32;
-/** Aliases in a YAML document, as its parser counts them: more of them can make a small text a large value. */
+/** Aliases in a YAML document, as its parser counts them: more could turn a small text into a large value. */
 export const YAML_ALIASES_MAX = 100;
-/** Operations that an error names because the wanted one is not there. */
+/** Operations that an error lists if the wanted one does not exist. */
 export const OPERATIONS_TOLD_MAX = 50;
-/** Mistakes of one value that are told. */
+/** Mistakes of one value that an error lists. */
 export const SCHEMA_PROBLEMS_MAX = 20;
 /** UTF-16 units of a name in the input of a skill: of a secret, a header, a user, a prefix. */
 export const SKILL_NAME_MAX_UNITS = 256;
-/** One request of http/openapi, without `timeout_ms`, and with it. */
+/** The time limit of one request of http/openapi: the default and the longest. */
 export const HTTP_TIMEOUT_DEFAULT_MS = 30_000;
 export const HTTP_TIMEOUT_MAX_MS = 600_000;
-/** The bytes of one answer to http/openapi, and of all pages of a list. */
+/** One answer to http/openapi, and all pages of a list together. */
 export const HTTP_ANSWER_MAX_BYTES = 8 * 1024 * 1024;
 export const HTTP_PAGES_MAX_BYTES = 32 * 1024 * 1024;
-/** A file of the workspace that is sent. */
+/** A file of the workspace that http/openapi sends. */
 export const HTTP_FILE_MAX_BYTES = 8 * 1024 * 1024;
-/** Redirects that are followed one after another. */
+/** Redirects in a row that http/openapi follows. */
 export const HTTP_REDIRECTS_MAX = 5;
-/** How often an idempotent request is sent, and the longest wait for which the server may ask in between. */
+/** Attempts for one idempotent request, and the longest wait between them that a server may ask for. */
 export const HTTP_TRIES_MAX = 3;
 export const HTTP_RETRY_AFTER_MAX_S = 30;
-/** The beginning of an answer with an error status that is told. */
+/** The beginning of an answer with an error status that an error shows. */
 export const HTTP_ERROR_TEXT_MAX_BYTES = 1_024;
-/** Headers of an answer that are told, and the bytes of each. */
+/** Headers of an answer that the output shows, and the bytes of each. */
 export const HTTP_HEADERS_TOLD_MAX = 32;
 export const HTTP_HEADER_TOLD_MAX_BYTES = 256;
-/** Origins that a call allows besides its own. */
+/** Further origins that one call allows. */
 export const ALLOWED_ORIGINS_MAX = 16;
-/** Pages and items of a list that http/openapi takes: without bounds in its input, and with them. */
+/** Pages and items of a list that http/openapi takes: each with the default and the most. */
 export const PAGES_DEFAULT = 10;
 export const PAGES_MAX = 1_000;
 export const PAGE_ITEMS_DEFAULT = 1_000;
