@@ -147,7 +147,7 @@ export const PROMISES: readonly Kept[] = [
       ...by("adapters/process/observe.e2e.test.ts", "another boot's pids are nobody, whoever has them now"),
       ...by(
         "chaos/run-directories.chaos.test.ts",
-        "whoever an agent names in its files is never signalled, and the agent can be killed",
+        "a process that an agent names in its files is never signalled, and the agent can be killed",
         "a forged cgroup in run.json kills nobody who is in it",
       ),
     ],
@@ -361,7 +361,7 @@ export const PROMISES: readonly Kept[] = [
     proofs: [
       ...by(
         "runtime/nth-call.int.test.ts",
-        "whichever call to the store or the spawner fails once, what was asked for is done and on record once",
+        "a request is done and on record once, whichever call to the store or the spawner fails once",
       ),
       ...by(
         "store/sqlite/faults.int.test.ts",

@@ -27,7 +27,7 @@ test("beside another that writes, in small ones, until that one has been silent 
   expect(outputActivity.portion("a", 100 + OTHERS_WRITE_MS).lines).toBe(LARGE);
 });
 
-test("what a worker wrote last itself hides nobody else", () => {
+test("a worker's own last output hides no other worker's", () => {
   const outputActivity = new OutputActivity();
   outputActivity.heard("b", 0);
   outputActivity.heard("a", 1);

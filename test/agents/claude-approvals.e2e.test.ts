@@ -36,7 +36,7 @@ const made = (cwd: string): string | undefined => {
 const answersOf = (story: Story) => story.of("approval_answered").map(({ payload }) => payload);
 
 describeWorld(claude, "claude asks for permission", (world) => {
-  it("what it asks is shown; approved by the worker's name, it writes, and ends by itself", async () => {
+  it("its request is shown; approved by the worker's name, it writes, and ends by itself", async () => {
     const cwd = makeCwd();
     const id = await asking(world(), cwd, "--name", "writer");
     expect(await approvalsOf(world(), id)).toMatchObject([

@@ -84,7 +84,7 @@ describe("formatDuration", () => {
 
 const problem = (read: { ok: boolean; problem?: string }): string | undefined => read.problem;
 
-describe("what flags take", () => {
+describe("durations of flags", () => {
   it("reads restarts, backoff and budget", () => {
     expect(readRestarts("3/60s")).toEqual({ ok: true, value: { max: 3, period_ms: 60_000 } });
     expect(readRestarts("0/1h")).toEqual({ ok: true, value: { max: 0, period_ms: 3_600_000 } });

@@ -15,7 +15,7 @@ it("carries on so many in a turn and the rest in the next ones, in order", async
   expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
-it("what is put in line during a turn comes after those who wait", async () => {
+it("work that is queued during a turn comes after work that waits", async () => {
   const pace = new Pace(2);
   const done: string[] = [];
   const put = (name: string, then?: () => void) =>

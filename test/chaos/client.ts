@@ -1,6 +1,6 @@
 /**
  * The daemon as it is shipped, in a process of its own, and a client on its socket: for the tests of chaos and for the
- * nemesis, which is no test. Whoever starts a daemon here ends it.
+ * nemesis, which is no test. A test that starts a daemon here ends it.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";

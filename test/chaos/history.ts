@@ -277,7 +277,7 @@ const textOf = (record: LogRecord): string =>
 /** Stands for what retention has removed. */
 const REMOVED = "\0";
 
-/** Whatever was killed, and whoever read it: 1, 2, 3 and so on. */
+/** 1, 2, 3 and so on, whatever was killed, for every reader. */
 const numbers = ({ records, counting, counted }: History): readonly string[] => {
   const texts = new Map<string, string[]>();
   const wanted = new Set(counting);

@@ -114,7 +114,7 @@ test("an agent that may be paused stands still at its quota, over its daemon's d
   const agent = (await first.info(id)).pid as number;
   await until("it stands still", () => readStat(agent)?.state === "T");
   await first.kill9();
-  // Whoever reads on lets it go on; then it sees that it may end.
+  // A reader that reads on lets it go on; then it sees that it may end.
   writeFileSync(stop, "");
   const second = await startDaemon(first.stateDir);
   const texts: string[] = [];

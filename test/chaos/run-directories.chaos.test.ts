@@ -1,4 +1,4 @@
-/** An agent can write in its own run directory. Whatever it puts there, the daemon and its successors serve everybody, and signal nobody else. */
+/** An agent can write in its own run directory. The daemon and its successors serve everybody and signal nobody else, whatever it puts there. */
 import { spawn } from "node:child_process";
 import { lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -100,7 +100,7 @@ test("a FIFO in the place of an agent's output does not hold up the end of the d
   for (const { pid } of agents) expect(lives(pid)).toBe(false);
 });
 
-test("whoever an agent names in its files is never signalled, and the agent can be killed", {
+test("a process that an agent names in its files is never signalled, and the agent can be killed", {
   timeout: 120_000,
 }, async () => {
   const daemon = await startDaemon();

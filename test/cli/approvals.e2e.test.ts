@@ -59,7 +59,7 @@ const openIdOf = async (name: string): Promise<string> => {
   return ((await asked(name)) as unknown as { readonly approval_id: string }).approval_id;
 };
 
-it("whoever waits for the worker is told once on stderr that a permission is open, and how it is answered", async () => {
+it("a waiting command tells once on stderr that a permission is open, and how it is answered", async () => {
   await spawnAsking("slow", "--permission", "ask");
   const id = await openIdOf("slow");
   const waiting = commands.start(["wait", "slow"]);
@@ -80,7 +80,7 @@ it("whoever waits for the worker is told once on stderr that a permission is ope
   expect(stderr).not.toContain("next");
 });
 
-it("whoever waits for the end of a conversation is told once that it waits for a message, and how it ends", async () => {
+it("a command that waits for the end of a conversation tells once that it waits for a message, and how it ends", async () => {
   const env = ["--env", `CLAUDE_BINARY=${AGENT}`, "--env", `LEDGER=${join(commands.home, "chat")}`];
   const waiting = commands.start(["spawn", "claude", "hi", "-i", "--name", "chat", "--wait", ...env]);
   const told =

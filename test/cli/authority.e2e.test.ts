@@ -98,7 +98,7 @@ it("a stop of the daemon that kills its agents is final, too: no daemon that one
   }
 });
 
-describe("what an agent spawns is below it", () => {
+describe("a spawn of an agent is below it", () => {
   it("without its marker, in another session, and as an orphan with an empty environment", async () => {
     const { data } = await commands.agent(
       ...[

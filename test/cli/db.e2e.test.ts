@@ -156,7 +156,7 @@ it("a vacuum is for a daemon that has stopped: beside one that runs nothing is d
   }
 });
 
-it("who asks for output that was moved is told where it is, and the command that is named has it", async () => {
+it("a request for output that was moved is told where it is, and the named command has it", async () => {
   const { agent, file } = await stopped();
   const text = async (...argv: string[]) =>
     (await commands.start(["--state-dir", dirname(file), "-o", "text", ...argv]).ended).stdout;

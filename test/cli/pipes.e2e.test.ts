@@ -48,7 +48,7 @@ test.each([
   expect((await ended).exit).toBe(exit);
 });
 
-test("what cannot be written to stdout ends the command with a sentence", () => {
+test("a failed write to stdout ends the command with a sentence", () => {
   const full = openSync("/dev/full", "w");
   onTestFinished(() => closeSync(full));
   const { status, stderr } = spawnSync(process.execPath, [AGENT, "--help"], {
@@ -61,7 +61,7 @@ test("what cannot be written to stdout ends the command with a sentence", () => 
   });
 });
 
-test("what a pipe holds is read to its end", async () => {
+test("a pipe is read to its end", async () => {
   const { commands, pipe } = setUp();
   const writing = spawn("sh", ["-c", 'printf he >"$1"', "sh", pipe], {
     stdio: "ignore",

@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== "linux")("a call with bytes that are no UTF
   });
 });
 
-describe("what Node cannot tell apart", () => {
+describe("bytes that Node cannot tell apart", () => {
   const raw = (text: Buffer | undefined): RawProcess => ({
     arguments: () => text,
     environment: () => text,

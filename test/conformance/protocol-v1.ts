@@ -16,7 +16,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "what is no envelope is told from one",
       done: ["EnvelopeV1", "protocol/envelope-schemas"],
-      held: ["what is no envelope", "protocol/envelope-v1.unit"],
+      held: ["a value that is no envelope", "protocol/envelope-v1.unit"],
     },
   ],
   version: [
@@ -103,7 +103,10 @@ const sentences: Contract["sentences"] = {
     {
       says: "`profiles` names the active profiles: those of which each reserved command has a handler",
       done: ["profilesOf", "protocol/profiles"],
-      held: ["what is declared is what the daemon's handlers are enough for", "protocol/profiles.unit"],
+      held: [
+        "the declared profiles are those that the daemon's handlers are enough for",
+        "protocol/profiles.unit",
+      ],
     },
     {
       says: "`source` is run, cache or memory",
@@ -421,7 +424,10 @@ const sentences: Contract["sentences"] = {
     {
       says: "`plugin/auth`, `plugin/pagination`",
       done: ["BUILTINS", "skills/builtin/index"],
-      held: ["what is declared is what the daemon's handlers are enough for", "protocol/profiles.unit"],
+      held: [
+        "the declared profiles are those that the daemon's handlers are enough for",
+        "protocol/profiles.unit",
+      ],
     },
     {
       says: "`jobs/submit`, `tail`, `info`, `cancel`",

@@ -162,7 +162,7 @@ describe("the token", () => {
   });
 });
 
-test("what lies open to others in a state directory is closed at the next start, and told", () => {
+test("files that are open to others in a state directory are closed at the next start, and told", () => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-test-"));
   writeFileSync(join(dir, "holdfast.db"), "", { mode: 0o600 });
   writeFileSync(join(dir, "daemon.log"), "");

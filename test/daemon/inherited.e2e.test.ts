@@ -99,7 +99,7 @@ test("a file that the shell holds open is open neither in a daemon in the foregr
   expect(said).not.toContain(secret);
 });
 
-test("what a program that embeds the runtime has inherited does not reach an agent either", async () => {
+test("descriptors that a program that embeds the runtime has inherited do not reach an agent either", async () => {
   const { launch } = makeBench();
   const run = await launch(["/bin/sh", "-c", IS_OPEN]);
   await run.exited;

@@ -9,7 +9,7 @@ const LOCKS = `1: POSIX  ADVISORY  WRITE 24136 00:27:13 120 120
 6: POSIX  ADVISORY  WRITE 24140 fd:01:131 0 EOF
 `;
 
-it("who writes under a POSIX lock of an inode is told once; who waits, or only reads, is not", () => {
+it("a process that writes under a POSIX lock of an inode is told once; one that waits, or only reads, is not", () => {
   expect(writersOf(LOCKS, 13)).toEqual([24136]);
   expect(writersOf("", 13)).toEqual([]);
 });

@@ -43,7 +43,7 @@ it("the kernel says which process has made a connection, and it is asked once", 
   expect(reported).toEqual([]);
 });
 
-it("where nobody can ask the kernel, callers are known by what they claim, and that is told once", () => {
+it("callers are known by their claims if nobody can ask the kernel, and that is told once", () => {
   const asked: Peer[] = [];
   const peers = peersWith(
     (peer) => {
@@ -72,7 +72,7 @@ it("of a connection that is closed nobody is known", async () => {
   expect(pids).toEqual([-1]);
 });
 
-it("who cannot be looked at now is unknown now, and looked at again by the next question", () => {
+it("a process that cannot be looked at now is unknown now, and looked at again by the next question", () => {
   let isOut = true;
   const callerOf = peersWith(() => {
     if (isOut) throw new Error("EMFILE");

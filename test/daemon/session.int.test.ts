@@ -375,7 +375,7 @@ describe("a connection", () => {
   });
 });
 
-describe("what is too large for an envelope", () => {
+describe("data that is too large for an envelope", () => {
   let daemon: TestDaemon;
   let client: Client;
   const runtime = makeFakeRuntime(

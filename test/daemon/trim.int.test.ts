@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { REST_COLLECT_HEAP_MAX_BYTES, REST_COLLECT_MIN_BYTES } from "../../src/base/limits.ts";
 import { makeTrim } from "../../src/daemon/trim.ts";
 
-it("where the C library has no such call, nothing is done", () => {
+it("does nothing if the C library has no such call", () => {
   let looked = 0;
   const load = () => {
     looked += 1;

@@ -9,11 +9,11 @@ import { DOCUMENTED } from "./adapters-data.ts";
 const RECORD = "run `node test/adapters/conformance/observe.ts --record` where the transcripts are";
 
 describe.each(built.map((of) => [titleOf(of), of] as const))("%s", (_title, of) => {
-  it.skipIf(!present)("what was seen of its recorded runs is in the file", () => {
+  it.skipIf(!present)("the file has the findings of its recorded runs", () => {
     expect(observed(of), RECORD).toEqual(observe(of, true));
   });
 
-  it("what our own recordings show is in the file", () => {
+  it("the file has the findings of our own recordings", () => {
     const all = observed(of);
     const own = observe(of, false);
     expect(all.recordings, RECORD).toBe(own.recordings);

@@ -1,4 +1,4 @@
-/** The rule of the house for English: no sentence begins with Who, What, Of or Where unless it is a question. Pure. */
+/** The rule of the house for English: no sentence begins with Who, What, Of, Where or their like unless it is a question. Pure. */
 
 export interface Hit {
   /** The index of its first word in the text. */
@@ -6,7 +6,7 @@ export interface Hit {
   readonly sentence: string;
 }
 
-const WORDS = "(?:Who|What|Of|Where)\\b";
+const WORDS = "(?:Who(?:ever)?|What(?:ever)?|Whichever|Wherever|Of|Where)\\b";
 /** The end of the sentence before, or what stands before the first one of a line: a mark of a list, a heading, a quote or a cell. */
 const AFTER_A_SENTENCE = "[.!?][)\"'`*_\\]]*\\s+";
 const LINE_OF_PROSE = "^[ \\t]*(?:[-*>] +|\\d+\\. +|#+ +|\\| *)?|\\| +|\\*\\*";
@@ -21,6 +21,10 @@ const CODE = new RegExp(
 
 /** A help text begins with a small letter. */
 const HELP = /(?:\bhelp:|\.describe\()\s*["`]((?:who|what|of|where)\b)/g;
+
+/** So does the title of a test; one that begins with `of` continues the title above it. */
+const TITLE =
+  /\b(?:it|test|describe)(?:\.\w+)*(?:\([^"`\n]*\))?\(\s*["`]((?:who|what|which|where)(?:ever)?\b)/g;
 
 /** A sentence ends with its mark, and a heading, a cell, a text or a comment without one where it ends itself. */
 const END_OF_PROSE = /[.!?](?=[)"'`*_\]]*(?:\s|$))|\n[ \t]*(?:\n|[-*>|#]|\d+\.)| \||$/;
@@ -46,4 +50,5 @@ export const inPage = (page: string): readonly Hit[] => find(withoutFences(page)
 export const inSource = (source: string): readonly Hit[] => [
   ...find(source, CODE, END_OF_CODE),
   ...find(source, HELP, END_OF_CODE),
+  ...find(source, TITLE, END_OF_CODE),
 ];

@@ -51,6 +51,8 @@ describe("the rule finds", () => {
     ["a comment of a line", "// Where none is, nothing is done.", "Where none is, nothing is done."],
     ["a text", 'help: "What agents ask for",', "What agents ask for"],
     ["a help text", 'help: "what becomes of it then",', "what becomes of it then"],
+    ["a title of a test", 'it.each(all)("what is so stays so", () => {', "what is so stays so"],
+    ["a free choice", "// Whatever is so stays so.", "Whatever is so stays so."],
     ["a later sentence of a text", 'text: "It waits. Of others nobody knows."', "Of others nobody knows."],
   ])("%s of a source", (_what, source, sentence) => {
     expect(sentencesOf(inSource(source)).map((each) => each.trim())).toEqual([sentence.trim()]);

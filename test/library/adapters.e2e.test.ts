@@ -113,7 +113,7 @@ test("changes of a worker in a worktree, and none where it has no worktree", asy
   await expect(runtime.changes(plain.id)).rejects.toMatchObject({ code: "UNSUPPORTED_CAPABILITY" });
 });
 
-test("what a kind's CLI tells of its MCP servers; an own kind without them is refused", async () => {
+test("a kind's CLI tells of its MCP servers; an own kind without them is refused", async () => {
   const stateDir = stateDirectory();
   const runtime = await openMine(stateDir);
   const program = join(stateDir, "codex");

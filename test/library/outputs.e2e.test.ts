@@ -46,7 +46,7 @@ test("a line over every limit is missing, and not nothing", async () => {
   expect(await runtime.output(id)).toEqual({ id, text: "OK\n", truncated: true, omitted_bytes: bytes });
 });
 
-test("who has printed nothing has said nothing", async () => {
+test("a worker that has printed nothing has said nothing", async () => {
   const { runtime, id } = await printed("");
   await expect(runtime.output(id)).rejects.toMatchObject({
     code: "OUTPUT_NOT_FOUND",

@@ -43,7 +43,7 @@ describe("open", () => {
   });
 });
 
-test("who looks at a directory that a program holds is told which program, not sent in a circle", async () => {
+test("a client of a directory that a program holds is told which program, not sent in a circle", async () => {
   const stateDir = stateDirectory();
   await openRuntime(stateDir);
   const words = `A program that embeds Holdfast, pid ${process.pid} (version ${VERSION}),`;
@@ -517,7 +517,7 @@ describe("close", () => {
     expect(lines).toEqual([...lines.slice(0, -1).map((_, index) => String(index + 1)), "end"]);
   });
 
-  test("what ended meanwhile has its end when open resolves", async () => {
+  test("a worker that ended meanwhile has its end when open resolves", async () => {
     const stateDir = stateDirectory();
     const runtime = await openRuntime(stateDir);
     const script = (code: number) => ["sh", "-c", `until test -e stop; do sleep 0.01; done; exit ${code}`];

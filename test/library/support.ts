@@ -9,7 +9,7 @@ import { type LogRecord, Runtime } from "../../src/library/index.ts";
 export const stateDirectory = (): string => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-library-"));
   onTestFinished(async () => {
-    // Whatever a test left running ends here, also after it failed.
+    // Workers that a test left running end here, also after it failed.
     await (await Runtime.open({ stateDir: dir })).close();
     rmSync(dir, { recursive: true, force: true });
   });

@@ -90,7 +90,7 @@ test("a conversation is a call of the script a message", async () => {
   expect(await runtime.wait(id)).toMatchObject({ status: "completed" });
 });
 
-test("what an agent uses, calls and how it fails is seen as that of a real one", async () => {
+test("usage, calls and failures of an agent are seen as those of a real one", async () => {
   const { runtime } = await open({
     script: (agent) => {
       agent.tool("Read");

@@ -39,7 +39,7 @@ test("an extension moves the deadline and keeps the token", () => {
   });
 });
 
-test("what is over frees the item, or takes it away", () => {
+test("a lease or a time to live that is over frees the item, or takes it away", () => {
   expect(fold(posted, claimed, record("bb_expired", 3, { what: "lease", token: 2 }))?.lease).toBeNull();
   expect(fold(posted, record("bb_expired", 3, { what: "item", token: null }))).toBeUndefined();
 });

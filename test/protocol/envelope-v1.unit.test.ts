@@ -128,7 +128,7 @@ describe("one envelope", () => {
   });
 });
 
-describe("what is no envelope", () => {
+describe("a value that is no envelope", () => {
   const ok = JSON.parse(encodeEnvelope(okEnvelope(head, time, {})));
   it.each([
     ["another version", { ...ok, version: 2 }],

@@ -102,7 +102,7 @@ it("an error tells its own suggestion before the catalogue's", () => {
   expect(new HoldfastError("TIMEOUT", "Late.", { suggestion: "Wait." }).suggestion).toBe("Wait.");
 });
 
-it("whatever is thrown becomes a HoldfastError, and one stays itself", () => {
+it("every thrown value becomes a HoldfastError, and one stays itself", () => {
   const known = new HoldfastError("TIMEOUT", "Late.");
   expect(asHoldfastError(known)).toBe(known);
   // An error of another bundle, with its own copy of the class.

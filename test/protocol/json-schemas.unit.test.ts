@@ -33,7 +33,7 @@ it("AgentEvent has exactly its six fields, two of them required", () => {
   expect(event).toMatchObject({ required: ["agent_kind", "kind"], additionalProperties: false });
 });
 
-it("what has a default may be left out of a request", () => {
+it("a field with a default may be left out of a request", () => {
   expect(requestSchema("agent/kill").required ?? []).toEqual([]);
   expect(requestSchema("agent/ask").required).toEqual(["id", "text"]);
 });

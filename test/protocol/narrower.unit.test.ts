@@ -63,7 +63,7 @@ describe("a child's permissions are no wider than its parent's", () => {
     expect(widerPermission(permitted("ask", "allow"), permitted("allow"))).toBeUndefined();
   });
 
-  it("whatever is called, a child that is let pass is answered no more than its parent", () => {
+  it("a child that is let pass is answered no more than its parent, whatever it calls", () => {
     const RANK: Readonly<Record<Permission, number>> = { deny: 0, ask: 1, allow: 2 };
     const rules = ["+Bash", "+Bash(git *)", "-Bash(git push*)", "?Bash(git *)", "?*"];
     const specs = (["deny", "ask", "allow"] as const).flatMap((mode) => [

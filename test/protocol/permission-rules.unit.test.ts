@@ -64,7 +64,7 @@ describe("permission", () => {
     expect(permissionFor(bash("confirm x"), never, "allow")).toBe("allow");
   });
 
-  test("what is not known of a call is allowed by no pattern, and denied by each", () => {
+  test("an unknown part of a call is allowed by no pattern, and denied by each", () => {
     expect(permissionFor({ tool: null, input: {} }, rules(["allow", "*"]), "deny")).toBe("deny");
     expect(permissionFor({ tool: null, input: {} }, rules(["deny", "Bash"]), "allow")).toBe("deny");
     const unknown = { tool: "Bash", input: { n: 1 } };
@@ -115,7 +115,7 @@ describe("permission", () => {
   });
 });
 
-test("what a tool is about is found where agents put it", () => {
+test("the subject of a tool is found where agents put it", () => {
   expect(argumentOf({ command: ["git", "status"] })).toBe("git status");
   expect(argumentOf({ url: "http://x", path: "/a" })).toBe("/a");
   expect(argumentOf("whole")).toBe("whole");

@@ -5,7 +5,7 @@ import { HANDLERS } from "../../src/daemon/handlers/index.ts";
 import { PROFILES as OF_DAEMON } from "../../src/daemon/profiles.ts";
 import { profilesOf, RESERVED } from "../../src/protocol/profiles.ts";
 
-it("what is declared is what the daemon's handlers are enough for", () => {
+it("the declared profiles are those that the daemon's handlers are enough for", () => {
   expect(OF_DAEMON).toEqual(PROFILES);
   expect(PROFILES).toEqual(profilesOf(Object.keys(HANDLERS)));
   expect(PROFILES).toEqual(["agent/v1", "plugin/v1"]);

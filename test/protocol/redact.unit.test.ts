@@ -454,7 +454,7 @@ describe("known values, however they are spelled", () => {
   });
 });
 
-describe("what a command line says is secret", () => {
+describe("a secret that a command line names", () => {
   it.each([
     [["run", "--api-key", "abc123", "--verbose"], ["abc123"]],
     [

@@ -19,7 +19,7 @@ describe("a record of an early version, which names no model", () => {
   });
 });
 
-describe("what nobody knows the price of", () => {
+describe("usage without a known price", () => {
   it("took something, and has neither a cost nor an estimate", () => {
     expect(isUnpriced(one)).toBe(true);
     expect(isUnpriced({ ...one, cost_usd: 0 })).toBe(false);

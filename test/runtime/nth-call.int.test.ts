@@ -158,7 +158,7 @@ const scenario = (n: number): Effect.Effect<Call | undefined, HoldfastError, Sco
   });
 
 it.effect(
-  "whichever call to the store or the spawner fails once, what was asked for is done and on record once",
+  "a request is done and on record once, whichever call to the store or the spawner fails once",
   () =>
     Effect.gen(function* () {
       const failed: Call[] = [];

@@ -32,7 +32,7 @@ test("a full disk refuses a launch spec as DISK_FULL, and leaves no half of it",
   expect(await files.load("w")).toEqual(spec);
 });
 
-test("what an agent has put under the name of a spec is neither written to nor read, and nobody waits for it", async () => {
+test("a file that an agent has put under the name of a spec is neither written to nor read, and nobody waits for it", async () => {
   const root = mkdtempSync(join(tmpdir(), "holdfast-spec-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const files = specFiles((worker) => join(root, worker));

@@ -196,7 +196,7 @@ describe.skipIf(!isHere)("a skill in its sandbox", () => {
     expect(left.filter((line) => line.includes(place.root))).toEqual([]);
   });
 
-  it("what it leaves behind in the background ends with it", async () => {
+  it("its processes in the background end with it", async () => {
     const place = await skillPlace();
     const script = `(setsid sh -c 'sleep 600; : ${place.root}' >/dev/null 2>&1 &)\n${printed("try/out", "{}")}`;
     place.add("try/out", script);

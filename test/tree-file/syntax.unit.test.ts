@@ -50,7 +50,7 @@ describe("broken YAML is told with its place", () => {
   });
 });
 
-describe("what would never end", () => {
+describe("expansion without end", () => {
   it("aliases that grow without bound are refused", () => {
     const levels = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
     for (const [name, below] of ["ba", "cb", "dc", "ed", "fe"])

@@ -319,7 +319,7 @@ describe("a last line that nothing ended", () => {
   });
 });
 
-describe("what a stopped worker has left unread", () => {
+describe("unread output of a stopped worker", () => {
   const textsOf = (drafts: readonly RecordDraft[]) =>
     drafts.map((draft) => (draft.type === "agent.event" ? draft.payload.text : draft.payload));
 

@@ -143,7 +143,7 @@ test("long lines are read one at a time: the next one once the records of that b
   await Promise.all(drains);
 });
 
-test("who is stopped meanwhile waits for nobody, and its turn goes to the next", async () => {
+test("a worker that is stopped meanwhile waits for nobody, and its turn goes to the next", async () => {
   const { intakes, asked, take } = makeLongLines(["a", "b", "c"]);
   const drains = intakes.map((intake) => Effect.runPromise(intake.drain()));
   await vi.waitFor(() => expect(asked).toEqual(["a"]));
@@ -175,7 +175,7 @@ test("last lines that nothing ended are read one at a time, too", async () => {
   }
 });
 
-test("what an agent says to a message is on record after its delivery, and no delivery holds it up for long", async () => {
+test("an agent's answer to a message is on record after its delivery, and no delivery holds it up for long", async () => {
   const { intakes, asked, take } = makeLongLines(["a", "b"]);
   const record = Promise.withResolvers<void>();
   const [answers, hangs] = intakes as [Intake, Intake];

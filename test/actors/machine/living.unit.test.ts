@@ -87,7 +87,7 @@ describe("run to completion", () => {
     }),
   );
 
-  it.effect("what is told before the start waits for it", () =>
+  it.effect("an event before the start waits for it", () =>
     Effect.gen(function* () {
       const { acts, start, mailbox, tell } = yield* makeLife();
       tell({ type: "EXITED" });

@@ -159,7 +159,7 @@ describe("a failure has one terminal Error event, with the very message of its c
     return failed?.payload.error;
   };
 
-  it.effect("where it exited with a code", () =>
+  it.effect("when it exited with a code", () =>
     Effect.gen(function* () {
       const { runtime, memory, log } = yield* memoryRuntime;
       const { id } = yield* runtime.spawn(once());
@@ -169,7 +169,7 @@ describe("a failure has one terminal Error event, with the very message of its c
     }),
   );
 
-  it.effect("where we stopped it for its time, which it took badly", () =>
+  it.effect("when we stopped it for its time, and it exited with an error", () =>
     Effect.gen(function* () {
       const { runtime, memory, log } = yield* memoryRuntime;
       const { id } = yield* runtime.spawn(once({ timeout_ms: 2_000 }));
@@ -181,7 +181,7 @@ describe("a failure has one terminal Error event, with the very message of its c
     }),
   );
 
-  it.effect("where it could not be started", () =>
+  it.effect("when it could not be started", () =>
     Effect.gen(function* () {
       const machine = yield* memoryMachine;
       const { spawner } = machine.services;

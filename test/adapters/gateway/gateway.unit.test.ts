@@ -17,7 +17,7 @@ const refused = (kind: string, fields: Partial<WorkerSpecInput>) => {
 };
 const codeOf = (kind: string, ext: WorkerSpecInput["ext"]) => refused(kind, { ext }).code;
 
-test("what is fine is not refused", () => {
+test("a good plan is not refused", () => {
   for (const kind of Object.keys(KINDS))
     expect(refused(kind, {})).toEqual({ code: undefined, problems: undefined });
 });
@@ -247,7 +247,7 @@ describe("codex's own policies", () => {
     expect(refused("codex", { ext: { [approval]: "always" } }).problems).toContain(`invalid ${approval}`);
     expect(codeOf("codex", { [approval]: "never" })).toBeUndefined();
   });
-  test("who is not asked never approves", () => {
+  test("an adapter that is not asked never approves", () => {
     for (const policy of ["untrusted", "on-failure", "on-request"])
       expect(refused("codex", { ext: { [approval]: policy } }).problems).toEqual([
         `${approval} must be "never" unless agent_api.exec.non_interactive is false.`,

@@ -169,7 +169,7 @@ describe.skipIf(reaper === undefined)("a fork server", () => {
   });
 });
 
-test("where there is no perl, the daemon forks itself, and the same is told", async () => {
+test("the daemon forks by itself if there is no perl, and the same is told", async () => {
   const { told, follower } = follow();
   const asked = request("cat; exit 4", { env: { A: "b" } });
   const launcher = await forkAlone(asked, follower);

@@ -34,7 +34,7 @@ const of = (...lineage: RelatedProcess[]) => {
   return origin.type === "run" ? `${origin.worker_id} by ${origin.by}` : origin.type;
 };
 
-describe("which run a process belongs to", () => {
+describe("the run of a process", () => {
   it.each([
     ["a user's shell", [relative(7), relative(6)], "outside"],
     [

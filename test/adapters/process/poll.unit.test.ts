@@ -83,7 +83,7 @@ test("quiet runs are looked at in turn, all of them within so many seconds", () 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("who is urgent is looked at soon, and then on every quick tick until nobody is", () => {
+test("an urgent run is looked at soon, and then on every quick tick until none is urgent", () => {
   const poller = pollerWith(async () => 0);
   const runs = makeRuns(poller);
   vi.advanceTimersByTime(RUN_POLL_MS);

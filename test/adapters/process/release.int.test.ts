@@ -33,7 +33,7 @@ const withFallocate = (script: string | undefined): void => {
   chmodSync(path, 0o755);
 };
 
-test("what is released is told, not read as zeros; what comes after it keeps its place", async () => {
+test("freed output is told, not read as zeros; output after it keeps its place", async () => {
   const spool = makeSpool(4);
   // Stands for one that punches: whether this file system can is another matter.
   withFallocate("exit 0");

@@ -151,7 +151,7 @@ describe("output", () => {
   });
 });
 
-test("where the machine gives no file events (inotify) all is seen on a timer, and told", async () => {
+test("everything is seen on a timer if the machine gives no file events (inotify), and that is told", async () => {
   const bench = makeBench({
     watchFiles: () => {
       throw Object.assign(new Error("no watches left"), { code: "ENOSPC" });

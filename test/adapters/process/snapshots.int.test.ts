@@ -32,7 +32,7 @@ test("the scan of the period is left out while no process has begun, and made fo
   expect(scans()).toBe(3);
 });
 
-test("where the system does not say which pid is the newest, every scan is made", async () => {
+test("every scan is made if the system does not tell its newest pid", async () => {
   const { snapshots, scans, begin } = watched();
   begin(undefined);
   await snapshots.keep();

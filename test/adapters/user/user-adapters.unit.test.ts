@@ -154,7 +154,7 @@ describe("loading", () => {
   });
 });
 
-test("what a guarded adapter gives back at run time is looked at each time", () => {
+test("results of a guarded adapter at run time are checked each time", () => {
   let bad = false;
   const turned = guarded({
     ...example,
@@ -171,7 +171,7 @@ test("what a guarded adapter gives back at run time is looked at each time", () 
   );
 });
 
-test("what a guarded adapter would write to its agent is whole lines, also by the methods of a class", () => {
+test("a guarded adapter writes only whole lines to its agent, also by the methods of a class", () => {
   class Talk {
     readonly acknowledges = true;
     end = "\n";

@@ -183,7 +183,7 @@ export class Nemesis {
           this.notes.pauses += 1;
         })
         .catch(() => undefined);
-      // Whatever fails here is lifted with the next one, or at the end.
+      // A fault here is lifted with the next one, or at the end.
       return () => fleet.unpause(this.#world.daemon).catch(() => undefined);
     },
 

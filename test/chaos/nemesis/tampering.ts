@@ -50,7 +50,7 @@ const isReplaced = (pick: number): boolean => Math.floor(pick * 1_000) % 2 === 0
 export const poison = (scene: Scene, pick: number): Promise<number> =>
   tamper(scene, poisons(pick), isReplaced(pick));
 
-/** Whoever is named instead of the agents must live. */
+/** A process that is named instead of the agents must live. */
 export const forge = async (scene: Scene, pick: number): Promise<number> => {
   const stranger = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
   const pid = stranger.pid as number;

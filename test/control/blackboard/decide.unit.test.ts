@@ -24,7 +24,7 @@ const typesOf = (of: BlackboardItem | undefined, input: ItemInput, ms: number, b
     "what" in payload ? `${type} ${payload.what}` : type,
   );
 
-describe("what is recorded", () => {
+describe("a record", () => {
   test.each<[string, BlackboardItem | undefined, ItemInput, number, string[]]>([
     ["a claim of a free item", item(), claim(), 1, ["bb_claimed"]],
     ["a claim of a held item", claimed(), claim(), 200, []],

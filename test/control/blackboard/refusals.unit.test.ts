@@ -24,7 +24,7 @@ test("each refusal has the code of its contract", () => {
   expect(refusalError("A", { why: "stale", lease: null }).message).toContain("nobody holds it now");
 });
 
-test("what is not there says so, with a next step", () => {
+test("an item that does not exist is refused with a next step", () => {
   expect(noItem("A").suggestion).toContain("agent bb list");
   expect(noItem("A", "other").suggestion).toBe("other");
   expect(noneFree("jobs", ["rust"]).message).toContain("#rust");

@@ -161,7 +161,7 @@ describe("a move", () => {
   });
 });
 
-describe("whatever comes", () => {
+describe("any sequence of inputs", () => {
   const inputs: fc.Arbitrary<CardEvent> = fc.oneof(
     fc
       .constantFrom(...verbs)

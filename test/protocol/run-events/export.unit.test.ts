@@ -1,4 +1,4 @@
-/** Whatever has happened to a fleet, its log exports to streams that keep every rule and say what `agent list` says. */
+/** The log of a fleet exports to streams that keep every rule and agree with `agent list`, whatever has happened. */
 import { describe, expect, it } from "vitest";
 import type { LogRecord } from "../../../src/protocol/records.ts";
 import { EventStreams } from "../../../src/protocol/run-events/append.ts";

@@ -26,7 +26,7 @@ const changed = (change: (event: WorkerEvent) => Partial<WorkerEvent>): readonly
   return [...events.slice(0, at), { ...event, payload: { ...event.payload, ...change(workerOf(event)) } }];
 };
 
-describe("what we export", () => {
+describe("our export", () => {
   it.each([3, 4, 5, 6, 7, 8])("passes, of the simulated fleet %i", (seed) => {
     expect(judge(eventsOf(seed))).not.toThrow();
   });

@@ -89,7 +89,7 @@ const expectStreamAtLevels = (text: string, rules: readonly string[]): void => {
   expect(streamRules(text, "spec")).toEqual(expect.arrayContaining([...rules]));
 };
 
-describe("what the originals write, in files of our own", () => {
+describe("output of the originals, in files of our own", () => {
   it("is in the tables, each file", () => {
     const told = [...Object.keys(OWN_AT_SPEC), ...Object.keys(OWN_STREAMS_AT_SPEC)];
     expect(told.sort()).toEqual(readdirSync(own).sort());

@@ -8,7 +8,7 @@ const read = (text: string | Uint8Array) => readJson(Buffer.from(text as string)
 const faults = (text: string | Uint8Array) => read(text).faults.map(({ kind }) => kind);
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-describe("what is decided about text", () => {
+describe("text", () => {
   it.each<[string, string | Uint8Array, readonly string[]]>([
     ["a byte order mark is no JSON", "\ufeff{}", ["syntax"]],
     ["a byte that is no UTF-8", Buffer.from([0x22, 0xff, 0x22]), ["utf8"]],

@@ -14,7 +14,7 @@ const large = (data: object, request_id = "r") =>
   encodeEnvelope(okEnvelope({ ...head, request_id }, time, { text: "x".repeat(inline), ...data }));
 const broken = end.replace("agent/watch", "agent.watch");
 
-describe("what we print", () => {
+describe("our output", () => {
   it("passes where it is a whole stream by the document", () => {
     const check = makePrintedCheck(inline);
     check.take(progress(0) + progress(1));

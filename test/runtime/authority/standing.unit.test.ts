@@ -49,7 +49,7 @@ const MAY: readonly (readonly [Deed, readonly string[], readonly string[]])[] = 
   ["approve", ["stranger"], []],
 ];
 
-describe("what a worker's agent may do to others", () => {
+describe("a worker's agent, towards others,", () => {
   it.each(MAY)("%s", (deed, withAll, withLess) => {
     const mayDo = (isReduced: boolean) =>
       Object.entries(TARGETS)
@@ -86,7 +86,7 @@ describe("a kill is final", () => {
     expect(refusalOf(standing(), "restart", { line: TARGETS.below, isDone: true })).toBeUndefined();
   });
 
-  it("what is being ended starts nothing, wakes nobody and brings no tree up, but may end others", () => {
+  it("a worker that is being ended starts nothing, wakes nobody and brings no tree up, but may end others", () => {
     const ending = standing({ ending: "Worker b is being stopped" });
     expect(refusalOfStart(ending)).toMatchObject({ code: "INVALID_STATE" });
     expect(refusalOfAll(ending, "bring up a tree")).toMatchObject({ code: "INVALID_STATE" });
@@ -99,7 +99,7 @@ describe("a kill is final", () => {
   });
 });
 
-it("what concerns all is refused to who is bounded in anything", () => {
+it("a request that concerns all is refused to a worker with any bound", () => {
   expect(refusalOfAll(standing({ isBounded: true }), "stop the daemon")).toMatchObject({
     code: "POLICY_VIOLATION",
     message: "Worker b runs with reduced rights or a budget: it may not stop the daemon.",

@@ -86,7 +86,7 @@ const leftAsking = (world: World) =>
 const openOf = (runtime: RuntimeApi, all = false) =>
   Effect.map(runtime.approvals({ limit: 100, all }), ({ approvals }) => approvals);
 
-describe("what an agent asks permission for", () => {
+describe("an agent's request for permission", () => {
   it.effect("waits for a person, whose answer it gets, and the run ends by itself", () =>
     Effect.gen(function* () {
       const { runtime, id, run } = yield* begun({ name: "fixer" }, yield* world);

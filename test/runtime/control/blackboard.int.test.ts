@@ -277,7 +277,7 @@ describe("an idempotency key", () => {
   );
 });
 
-describe("who asks", () => {
+describe("the caller", () => {
   it.effect(
     "is on record: a worker by its id; one that was killed claims nothing, and may still release",
     () =>
@@ -312,7 +312,7 @@ describe("who asks", () => {
   );
 });
 
-describe("what is refused", () => {
+describe("a refused request", () => {
   it.effect("is a post beyond the bound of its namespace", () =>
     Effect.gen(function* () {
       const { runtime, log } = yield* memoryRuntime;

@@ -87,7 +87,7 @@ test("it ends at its last seq, when it is over, and when the runtime is shut dow
   expect(follow(tail, () => undefined, { from: 10, isCut: () => true }).ends).toEqual(["UNAVAILABLE"]);
 });
 
-test("what its reader throws ends it alone; who has left is told nothing, and at last nobody listens", async () => {
+test("an error of its reader ends it alone; a reader that has left is told nothing, and at last nobody listens", async () => {
   const { log, append, listeners } = makeLog(0);
   const tail = new Tail(log, monoMs);
   const heard: string[] = [];

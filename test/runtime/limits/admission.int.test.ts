@@ -205,7 +205,7 @@ describe("the queue", () => {
   );
 });
 
-describe("what agents spawn", () => {
+describe("spawns of agents", () => {
   it.effect("may go three deep, and no deeper", () =>
     Effect.gen(function* () {
       const { runtime } = yield* limited({});
@@ -361,27 +361,29 @@ describe("below the memory floor", () => {
     }),
   );
 
-  it.effect("who ends again and again waits behind those who waited before it, and holds nobody up", () =>
-    Effect.gen(function* () {
-      const { runtime, runs, free, memory, end } = yield* limited(floor);
-      const crashing = yield* runtime.spawn(spec({ restart: "permanent", max_restarts: 100 }));
-      yield* nth(memory, 1);
-      yield* settled;
-      free.bytes = 999;
-      end(1, 1);
-      const waiting: string[] = [];
-      for (let n = 0; n < 3; n += 1) waiting.push((yield* runtime.spawn(once())).id);
-      yield* elapse(3);
-      free.bytes = 1_000;
-      const begun: string[] = [];
-      for (let n = 2; n <= 7; n += 1) {
-        yield* elapse(1);
-        const { request } = yield* nth(memory, n);
-        begun.push(request.worker_id);
-        if (request.worker_id === crashing.id) end(runs.length, 1);
-      }
-      expect(begun).toEqual(expect.arrayContaining(waiting));
-    }),
+  it.effect(
+    "a worker that ends again and again waits behind those that waited before it, and holds nobody up",
+    () =>
+      Effect.gen(function* () {
+        const { runtime, runs, free, memory, end } = yield* limited(floor);
+        const crashing = yield* runtime.spawn(spec({ restart: "permanent", max_restarts: 100 }));
+        yield* nth(memory, 1);
+        yield* settled;
+        free.bytes = 999;
+        end(1, 1);
+        const waiting: string[] = [];
+        for (let n = 0; n < 3; n += 1) waiting.push((yield* runtime.spawn(once())).id);
+        yield* elapse(3);
+        free.bytes = 1_000;
+        const begun: string[] = [];
+        for (let n = 2; n <= 7; n += 1) {
+          yield* elapse(1);
+          const { request } = yield* nth(memory, n);
+          begun.push(request.worker_id);
+          if (request.worker_id === crashing.id) end(runs.length, 1);
+        }
+        expect(begun).toEqual(expect.arrayContaining(waiting));
+      }),
   );
 
   it.effect("a restart waits as well, keeps its slot, and a kill still ends it", () =>

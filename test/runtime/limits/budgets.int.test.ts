@@ -232,7 +232,7 @@ describe("the budget of a worker", () => {
         } = yield* memoryMachine.pipe(
           Effect.map((machine) => ({
             ...machine,
-            // Whoever boots later has other prices: what was spent stays what it was.
+            // A later daemon has other prices: past spending stays as it was.
             boot: (price: number) =>
               machine.boot({
                 adapterFor,

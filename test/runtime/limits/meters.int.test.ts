@@ -12,7 +12,7 @@ const ofTurn = (usd: number | null) => ({
 const starting = { from: "pending", to: "starting", reason: "r", clock } as const;
 const ended = { state: "completed", reason: "over" } as const;
 
-it("who has ended is in the sum alone; who runs, or waits for a restart, is kept; nobody is counted twice", () => {
+it("a worker that has ended is in the sum alone; one that runs, or waits for a restart, is kept; none is counted twice", () => {
   const log = newLog();
   for (const worker of [W, V])
     log.append([

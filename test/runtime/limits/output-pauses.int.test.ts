@@ -102,7 +102,7 @@ describe("over its quota", () => {
     }),
   );
 
-  it.effect("what an earlier daemon has read does not count", () =>
+  it.effect("output that an earlier daemon has read does not count", () =>
     Effect.gen(function* () {
       const { boot, memory, count } = yield* memoryMachine;
       const first = yield* boot();
@@ -121,33 +121,35 @@ describe("over its quota", () => {
 });
 
 describe("below the floor of free disk", () => {
-  it.effect("who asked for it is paused and goes on with room, over a daemon's death; others go on", () =>
-    Effect.gen(function* () {
-      const { boot, memory, count } = yield* memoryMachine;
-      const free = { bytes: 10_000 };
-      const ports = { diskFreeBytes: () => free.bytes };
-      const first = yield* boot(ports, { disk_min_bytes: 1_000 });
-      const { id } = yield* first.runtime.spawn(patient());
-      const run = yield* nth(memory, 1);
-      yield* first.runtime.spawn(spec());
-      const other = yield* nth(memory, 2);
-      yield* settled;
-      free.bytes = 999;
-      yield* elapse(2);
-      expect([run.signals, other.signals]).toEqual([["SIGSTOP"], []]);
-      expect(yield* first.runtime.info(id)).toMatchObject({
-        reason: "paused: less than 1000 bytes are free on the disk of the state directory",
-      });
-      yield* first.crash;
-      const second = yield* boot(ports, { disk_min_bytes: 1_000 });
-      // A little over the floor is not room yet.
-      free.bytes = 1_249;
-      yield* elapse(2);
-      expect(yield* second.runtime.info(id)).toMatchObject({ paused: [{ reason: "disk" }] });
-      free.bytes = 1_250;
-      yield* elapse(2);
-      expect([run.signals, other.signals]).toEqual([["SIGSTOP", "SIGCONT"], []]);
-      expect([count(id, "worker_paused"), count(id, "worker_unpaused")]).toEqual([1, 1]);
-    }),
+  it.effect(
+    "a worker that asked for it is paused and goes on with room, over a daemon's death; others go on",
+    () =>
+      Effect.gen(function* () {
+        const { boot, memory, count } = yield* memoryMachine;
+        const free = { bytes: 10_000 };
+        const ports = { diskFreeBytes: () => free.bytes };
+        const first = yield* boot(ports, { disk_min_bytes: 1_000 });
+        const { id } = yield* first.runtime.spawn(patient());
+        const run = yield* nth(memory, 1);
+        yield* first.runtime.spawn(spec());
+        const other = yield* nth(memory, 2);
+        yield* settled;
+        free.bytes = 999;
+        yield* elapse(2);
+        expect([run.signals, other.signals]).toEqual([["SIGSTOP"], []]);
+        expect(yield* first.runtime.info(id)).toMatchObject({
+          reason: "paused: less than 1000 bytes are free on the disk of the state directory",
+        });
+        yield* first.crash;
+        const second = yield* boot(ports, { disk_min_bytes: 1_000 });
+        // A little over the floor is not room yet.
+        free.bytes = 1_249;
+        yield* elapse(2);
+        expect(yield* second.runtime.info(id)).toMatchObject({ paused: [{ reason: "disk" }] });
+        free.bytes = 1_250;
+        yield* elapse(2);
+        expect([run.signals, other.signals]).toEqual([["SIGSTOP", "SIGCONT"], []]);
+        expect([count(id, "worker_paused"), count(id, "worker_unpaused")]).toEqual([1, 1]);
+      }),
   );
 });

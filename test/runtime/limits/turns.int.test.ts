@@ -149,7 +149,7 @@ describe("within a turn", () => {
     info.budgets[0]!.spent.tokens;
 
   it.effect(
-    "what the agent tells counts at once, its end takes the place of it, and no record is made of it",
+    "reported usage counts at once, the end of the turn replaces it, and no record is made of it",
     () =>
       Effect.gen(function* () {
         const { runtime, memory, log } = yield* world;

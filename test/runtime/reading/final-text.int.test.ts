@@ -113,7 +113,7 @@ describe("of lines that nobody has read", () => {
     expect((await foundAfter([], [left(70, "stderr")])).found).toBeUndefined();
   });
 
-  it("what was left out before an agent's last message is not missing in it", async () => {
+  it("messages that were left out before an agent's last message are not missing in it", async () => {
     expect((await foundAfter([], [left(70), spoken("the answer", "m2")])).found).toMatchObject({
       omitted_bytes: 0,
     });

@@ -40,7 +40,7 @@ const turn = (run: MemoryRun, usd: number) => {
 
 const asked = { by: "worker", subtree: false } as const;
 
-describe("what was used", () => {
+describe("usage", () => {
   it.effect("by a worker is its own, and with its subtree that of all below it, ended ones too", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* world;

@@ -53,7 +53,7 @@ describe("a collection", () => {
   });
 });
 
-describe("who comes between", () => {
+describe("a change that comes between", () => {
   it.each(["chosen", "moved"] as const)("puts it after it was %s: it is there", async (step) => {
     const { artifacts, later, collect } = newStore();
     const { digest } = await artifacts.put(bytesOf("hello"));
@@ -98,7 +98,7 @@ describe("who comes between", () => {
   });
 });
 
-it("what a crash left in the trash or half written is put right by the next collection", async () => {
+it("the next collection puts right objects that a crash left in the trash or half written", async () => {
   const { artifacts, directory, later, collect } = newStore();
   const { digest } = await artifacts.put(bytesOf("hello"));
   later();

@@ -186,7 +186,7 @@ describe("while a fault lasts", () => {
     expect(log.trouble()).toBeUndefined();
   });
 
-  it("who wait for a file that another process holds are refused together, after one wait", async () => {
+  it("callers that wait for a file that another process holds are refused together, after one wait", async () => {
     const file = newFile();
     const log = newLog({ file });
     log.append([requested()]);

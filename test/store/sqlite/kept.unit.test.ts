@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeKept } from "../../../src/store/sqlite/kept.ts";
 
-describe("what is kept", () => {
+describe("a cache", () => {
   it("stays within its bound: who was used longest ago goes, by weight", () => {
     const kept = makeKept<string, number>(10);
     kept.set("a", 1, 4);

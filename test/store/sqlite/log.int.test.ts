@@ -69,7 +69,7 @@ describe("an opened log", () => {
   });
 });
 
-describe("what a worker has none of", () => {
+describe("a worker without some kind of record", () => {
   const finding = draft("worker_run_finding", { file: "pid", what: "forged", detail: "another file" });
   const turn = draft("turn_started", { turn: 1 });
   const child = requested(V, { parent: W });

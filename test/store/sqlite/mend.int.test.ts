@@ -58,7 +58,7 @@ it("rows that are wrong, missing, or of nobody are put right while others write"
   expect(log.worker(workerOf(5))).toMatchObject({ restarts: 0 });
 });
 
-it("what is recorded meanwhile is folded a page a turn, before a slice is put right", async () => {
+it("records that come meanwhile are folded a page a turn, before a slice is put right", async () => {
   const file = long();
   const flooded = newLog({ file });
   const db = new SQLite(file);

@@ -61,7 +61,7 @@ const only = (workers: readonly string[]) => ({ workers, descendants: false, sup
 const rowsOf = async (log: Store, by: UsageBy, query: Partial<UsageQuery> = {}) =>
   (await log.usageAside({ by, ...query })).rows;
 
-describe("what was used", () => {
+describe("usage", () => {
   it("is told by day in UTC, in order", async () => {
     expect(await rowsOf(lived().log, "day")).toMatchObject([
       {
@@ -151,7 +151,7 @@ describe("what was used", () => {
   });
 });
 
-describe("what was used stays as it was", () => {
+describe("past usage stays as it was", () => {
   const told = (log: Store) => Promise.all(ALL.map((by) => log.usageAside({ by })));
 
   it("when the projections are folded again, here and beside the writer", async () => {

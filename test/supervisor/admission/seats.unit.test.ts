@@ -81,11 +81,11 @@ describe("a spawn is denied with its reason code", () => {
     expect(denied(asked)).toEqual(answer);
   });
 
-  it("where the daemon supervises no more", () => {
+  it("when the daemon supervises no more", () => {
     expect(denied(ask(), fleet({ live: 100 }))).toEqual(["RESOURCE_EXHAUSTED", "resource_exhausted"]);
   });
 
-  it("where every slot that it could get is held by those that may wait for it", () => {
+  it("when workers that may wait for it hold every slot that it could get", () => {
     const held = fleet({ running: 4, holdsSlot: () => true });
     const tight = { ...limits, running_max: 2 };
     expect(refusalOf(ask({ ancestors: chain({}, {}) }), tight, held)?.code).toBe("RESOURCE_EXHAUSTED");

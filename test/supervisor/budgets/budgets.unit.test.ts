@@ -50,7 +50,7 @@ describe("a budget", () => {
   });
 });
 
-describe("what was spent", () => {
+describe("spending", () => {
   it("is never taken back, whatever is reported later", () => {
     expect(grown(spent({ usd: 3, turns: 2 }), { usd: 2, turns: 3 })).toEqual(spent({ usd: 3, turns: 3 }));
   });

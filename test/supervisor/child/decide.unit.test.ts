@@ -190,7 +190,7 @@ describe("a kill", () => {
   });
 });
 
-describe("what comes too late", () => {
+describe("an input that comes too late", () => {
   const ended = () => {
     const child = drive(spec({ restart: "temporary" }));
     child.run(0, 0);
@@ -325,11 +325,11 @@ describe("limits", () => {
     return { command: child.feed(exitedWith(0), 2)[0], types: child.types };
   };
 
-  it("what ran out of time has failed for good, whatever its policy", () => {
+  it("a worker that ran out of time has failed for good, whatever its policy", () => {
     expect(limited("timeout", "permanent").command).toEqual({ type: "end", state: "failed" });
   });
 
-  it("what is stuck has failed, even when it exits with 0 on the way down, and its policy decides", () => {
+  it("a stuck worker has failed, even when it exits with 0 on the way down, and its policy decides", () => {
     expect(limited("stall", "transient").command?.type).toBe("restart_after");
     expect(limited("stall", "transient").types).toContain("worker_failed");
     expect(limited("stall", "temporary").command).toEqual({ type: "end", state: "failed" });

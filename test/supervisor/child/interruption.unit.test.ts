@@ -92,7 +92,7 @@ describe("a worker that is asked", () => {
   });
 });
 
-it("where it was stopped, or would not be started again, nobody is asked", () => {
+it("nobody is asked about a worker that was stopped, or would not be started again", () => {
   const stopped = running({});
   stopped.feed({ type: "kill", by: "user", reason: "killed", grace_ms: 0, signal: "SIGTERM" }, 1);
   stopped.feed(died(["Bash"]), 2);

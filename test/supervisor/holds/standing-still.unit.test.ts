@@ -13,7 +13,7 @@ const byHand = { reason: "operator", detail: "" } as const;
 const spent = { reason: "budget", detail: "The budget of crew is spent", question_id: "q" } as const;
 const full = { reason: "disk", detail: "" } as const;
 
-describe("who stands still below a supervisor", () => {
+describe("workers below a supervisor that stand still", () => {
   it.each<[string, readonly PausedWorker[], string | undefined]>([
     ["nobody", [a(), b()], undefined],
     ["one of two", [a(hot), b()], "1 of the 2 that run below it is paused: too hot"],

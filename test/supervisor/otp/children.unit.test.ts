@@ -80,7 +80,7 @@ describe("children by name", () => {
   });
 });
 
-describe("what stays", () => {
+describe("a child that stays", () => {
   it.each(["one_for_one", "one_for_all", "rest_for_one"] as const)(
     "do_not_save_child_specs_for_temporary_children: %s starts a temporary child again by nothing but its name",
     (strategy) => {

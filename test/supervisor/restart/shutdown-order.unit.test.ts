@@ -10,7 +10,7 @@ test("workers without an order among each other are one wave, the last started f
   expect(waves()).toEqual([]);
 });
 
-test("what an agent spawned is stopped before it, at any depth", () => {
+test("spawns of an agent are stopped before it, at any depth", () => {
   expect(
     waves(worker("a", 1), worker("child", 2, "a"), worker("b", 3), worker("grandchild", 4, "child")),
   ).toEqual([["grandchild"], ["child"], ["b", "a"]]);

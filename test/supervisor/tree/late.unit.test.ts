@@ -6,7 +6,7 @@ import { supervisor, World, worker } from "./world.ts";
 const restart = { type: "restart", by: "user", grace_ms: 0 } as const;
 const park = { on_intensity: "park", max_restarts: 0 } as const;
 
-describe("what is told twice", () => {
+describe("an input that comes twice", () => {
   it("an exit of what does not run, and a launch of what runs already, change nothing", () => {
     const world = new World(
       supervisor(
@@ -46,7 +46,7 @@ describe("what is told twice", () => {
   });
 });
 
-describe("what is started by name", () => {
+describe("a child that is started by name", () => {
   it("counts in no window", () => {
     const world = new World(supervisor("top", { max_restarts: 0 }, worker("a"))).apply();
     for (let n = 0; n < 3; n++) world.worker("a", restart).kill("a").worker("a", restart);
@@ -54,7 +54,7 @@ describe("what is started by name", () => {
   });
 });
 
-describe("what has no supervisor that runs", () => {
+describe("a child without a running supervisor", () => {
   it("is not started by name: neither a worker nor a supervisor", () => {
     const world = new World(
       supervisor("top", {}, supervisor("mid", {}, supervisor("low", {}, worker("leaf")))),
@@ -82,7 +82,7 @@ describe("what has no supervisor that runs", () => {
   });
 });
 
-describe("what its file has no more", () => {
+describe("a node that its file no longer has", () => {
   it("is forgotten also when it gives up by itself at that moment", () => {
     const world = new World(
       supervisor("top", {}, worker("a"), supervisor("mid", { max_restarts: 0 }, worker("b"), worker("c"))),
@@ -135,7 +135,7 @@ describe("a start that is on its way", () => {
   });
 });
 
-describe("what has ended before it began", () => {
+describe("a child that ended before it began", () => {
   it("is started with its supervisor", () => {
     const world = new World(supervisor("top", {}, worker("a"), worker("b")));
     world.tempers.a = { unstartable: true };
@@ -145,7 +145,7 @@ describe("what has ended before it began", () => {
   });
 });
 
-describe("what is parked", () => {
+describe("a parked child", () => {
   it("stays so when a sibling restarts the group, until it is started by name", () => {
     const world = new World(
       supervisor("top", { strategy: "one_for_all" }, supervisor("mid", park, worker("leaf")), worker("b")),
@@ -156,7 +156,7 @@ describe("what is parked", () => {
   });
 });
 
-describe("what is temporary", () => {
+describe("a temporary child", () => {
   it("a temporary supervisor stays down when a sibling restarts the group", () => {
     const world = new World(
       supervisor(

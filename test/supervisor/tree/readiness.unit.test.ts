@@ -87,7 +87,7 @@ describe("depends_on", () => {
     // The job is done: who waits for it need not.
     expect(world.running()).toContain("app");
   });
-  it("what has failed for good is waited for, until it is started by name", () => {
+  it("a dependency that failed for good is waited for, until it is started by name", () => {
     const world = new World(
       supervisor(
         "top",

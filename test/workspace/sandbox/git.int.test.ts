@@ -28,7 +28,7 @@ const made = () => {
   return { root, cwd, confined };
 };
 
-test("where there is no .git an empty one is made and mounted read-only, and it goes with the run", () => {
+test("an empty .git is made and mounted read-only if there is none, and it goes with the run", () => {
   const { cwd, confined } = made();
   const git = join(cwd, ".git");
   expect(makeStateDirectories(confined)).toEqual([git]);

@@ -97,7 +97,7 @@ describe("other daemons", () => {
   });
 });
 
-describe("what cannot be writable", () => {
+describe("a directory that cannot be writable", () => {
   const isRefused = (path: string) => isNoSandbox(path, ["/s"]);
 
   it("is the machine's own, and what is in the daemon's directory", () => {
@@ -163,7 +163,7 @@ it("the profile of sandbox-exec quotes paths, and closes the network", () => {
   expect(seatbeltArguments(plan, ["prog"])).toEqual(["-p", profile, "prog"]);
 });
 
-it("where the platform has none, it is refused", async () => {
+it("is refused on a platform without one", async () => {
   await expect(sandboxed(asked(), ["sh"], "freebsd" as NodeJS.Platform)).rejects.toMatchObject({
     code: "SANDBOX_UNAVAILABLE",
   });

@@ -135,7 +135,7 @@ describe("changes", () => {
   });
 });
 
-it("what git prints is read, renamed and binary files too", () => {
+it("output of git is read, with renamed and binary files", () => {
   const raw = ":100644 100644 aaa bbb R096\0old\0new\0:000000 100644 000 ccc A\0bin\0";
   expect(readChanges(`${raw}1\t2\t\0old\0new\0-\t-\tbin\0`)).toEqual([
     { path: "new", change: "renamed", from: "old", insertions: 1, deletions: 2 },

@@ -31,7 +31,7 @@ const leavingGit = (canary: string, then: string) => {
 };
 
 it.skipIf(theReaper() === undefined)(
-  "what git leaves is ended with it, and its answer is git's own",
+  "processes that git leaves are ended with it, and its answer is git's own",
   async () => {
     const canary = makeCanary(temporaryDirectory());
     const { call } = leavingGit(canary.path, "echo said; echo 'fatal: no' >&2; exit 3");
@@ -57,7 +57,7 @@ it.skipIf(theReaper() === undefined)(
   },
 );
 
-it("where there is no git, that is said", async () => {
+it("says so if there is no git", async () => {
   const dir = temporaryDirectory();
   await expect(git(["status"], { cwd: dir, client_env: { PATH: dir } })).rejects.toMatchObject({
     message: "There is no git on the worker's PATH.",

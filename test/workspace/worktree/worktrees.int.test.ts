@@ -158,7 +158,7 @@ describe("is refused with one sentence, and nothing is made", () => {
     nothing();
   });
 
-  it("where git is not on the worker's PATH", async () => {
+  it("if git is not on the worker's PATH", async () => {
     const without = { ...asked(), client_env: { PATH: repo.root, HOME: repo.root } };
     expect(await refusal(lookAtRepository(without))).toEqual({
       code: "WORKTREE_UNAVAILABLE",
@@ -168,7 +168,7 @@ describe("is refused with one sentence, and nothing is made", () => {
 });
 
 describe("after a crash", () => {
-  it("what git had only begun is made anew", async () => {
+  it("a worktree that git had only begun is made anew", async () => {
     const workspace = await made();
     const admin = adminDirOf(workspace)!;
     writeFileSync(join(admin, "locked"), "initializing");
@@ -195,7 +195,7 @@ describe("after a crash", () => {
     expect(readFileSync(join(workspace.path, "a.txt"), "utf8")).toBe("kept\n");
   });
 
-  it("what lies in its place and is no worktree is left alone", async () => {
+  it("a directory in its place that is no worktree is left alone", async () => {
     const workspace = await assignWorkspace(worktrees, ID, asked());
     mkdirSync(workspace.path, { recursive: true });
     writeFileSync(join(workspace.path, "mine"), "");

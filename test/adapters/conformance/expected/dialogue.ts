@@ -61,7 +61,7 @@ export const asOurs = (said: string, printed: string, names: OurNames): string =
     const at = isAnswer(line) ? asked.findIndex(([id]) => id === line.value?.id) : -1;
     if (at === -1) return [line.text];
     const renamed = JSON.stringify({ ...line.value, id: asked[at]![1].id });
-    // Whoever answered the request before has read what we wrote next.
+    // An agent that answered the request before has read our next line.
     const mark = asked[at + 1]?.[1].mark;
     return mark === undefined ? [renamed] : [renamed, refusal(mark)];
   });

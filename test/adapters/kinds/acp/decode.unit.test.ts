@@ -653,7 +653,7 @@ describe("other lines", () => {
     ]);
   });
 
-  test("what belongs to another session is not ours to tell, and U+2028 is text", () => {
+  test("an event of another session is not told, and U+2028 is text", () => {
     const foreign = an.update("agent_message_chunk", { content: { type: "text", text: "x" } }, "s2");
     const { records } = fold([foreign, an.chunk("a\u2028b")], an.prompted());
     expect(eventsOf(records).map(({ text }) => text)).toEqual(["a\u2028b"]);

@@ -368,7 +368,7 @@ describe("the models of a turn", () => {
   });
 });
 
-describe("what the open turn uses", () => {
+describe("usage of the open turn", () => {
   const usage = (input_tokens: number, output_tokens: number) => ({ input_tokens, output_tokens });
   const says = (id: string, content: object, used: object, over: object = {}) => ({
     type: "assistant",

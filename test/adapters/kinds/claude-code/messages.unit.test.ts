@@ -36,7 +36,7 @@ test("a message that the CLI wrote itself acknowledges nothing", () => {
     expect(decode(line).records).toMatchObject([{ type: "agent.event" }]);
 });
 
-test("where a message stands in the CLI's own queue is not told", () => {
+test("the place of a message in the CLI's own queue is not told", () => {
   expect(decode({ type: "command_lifecycle", command_uuid: "x", state: "queued" }).records).toEqual([]);
 });
 

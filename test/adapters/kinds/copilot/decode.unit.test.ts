@@ -151,7 +151,7 @@ test.each([
   expect(JSON.stringify([events, outcome])).not.toContain("SENTINEL");
 });
 
-test("what was tried again is told by its last status", () => {
+test("a call that was tried again is told by its last status", () => {
   const failure = line("model.call_failure", { statusCode: 429, retryAttempt: 4, failureKind: "api" });
   const error = line("session.error", { errorType: "query", message: "retried 5 times" });
   const { events, outcome } = runOf([asked, failure, error, result(1)], { code: 1 });
@@ -171,7 +171,7 @@ test("a good result after an interruption is none", () => {
   expect(runOf(lines).outcome.error?.message).toBe("The agent was interrupted.");
 });
 
-test("what it prints dozens of times says nothing; a type of tomorrow is one Unknown", () => {
+test("a line that it prints dozens of times says nothing; a type of tomorrow is one Unknown", () => {
   const { events } = runOf([
     line("session.background_tasks_changed"),
     line("tool.execution_partial_result", { partialOutput: "SENTINEL" }),

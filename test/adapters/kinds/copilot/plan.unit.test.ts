@@ -53,7 +53,7 @@ test("each other directory that it may work in is a flag, absolute and once", ()
   expect(flagsOf({ ext, cwd: "/w" }, "s").filter((flag) => flag === "/a")).toHaveLength(1);
 });
 
-test("what it cannot do is a mistake with a next step", () => {
+test("a flag for something that it cannot do is a mistake with a next step", () => {
   expect(copilot.validate(specOf({ session: "s", fork: true }))).toEqual([
     "Kind copilot cannot fork a session: leave out --fork to continue the session itself.",
   ]);

@@ -64,7 +64,7 @@ test("a directory that the CLI would split at a comma is a mistake with a next s
   ]);
 });
 
-test("what it cannot do is a mistake with a next step", () => {
+test("a flag for something that it cannot do is a mistake with a next step", () => {
   expect(geminiCli.validate(specOf({ session: "s", fork: true }))).toEqual([
     "Kind gemini_cli cannot fork a session: leave out --fork to continue the session itself.",
   ]);

@@ -146,7 +146,7 @@ test.each([
   expect(codeOf([], { code: 1, stderr_tail })).toBe(code);
 });
 
-test("what the steps of the open turn have used is told after each that another one follows", () => {
+test("usage of the steps of the open turn is told after each that another one follows", () => {
   const steps = [start, tool(ran), finish("tool-calls"), start, tool(ran), finish("tool-calls")];
   const { spending } = runOf([...steps, start, say("Done."), finish("stop"), ...steps]);
   expect(spending).toEqual([

@@ -50,7 +50,7 @@ test("model and extra arguments are passed on", () => {
   ]);
 });
 
-test("what it cannot do is a mistake with a next step", () => {
+test("a flag for something that it cannot do is a mistake with a next step", () => {
   expect(opencode.validate(specOf({ permission: "ask" }))[0]).toMatch(/cannot ask for permission/);
   expect(opencode.validate(specOf({ interactive: true }))[0]).toMatch(/takes no --interactive/);
 });

@@ -43,7 +43,7 @@ it("only for these workers, and of these types", async () => {
   expect(await seqs(log, "hello", { types: ["TextOutput", "ToolCall"] })).toEqual([4, 3]);
 });
 
-it("what was committed before a search is found, be it one record or more than the loop takes", async () => {
+it("a record that was committed before a search is found, be it one or more than the loop takes", async () => {
   const log = newLog();
   log.append([requested(), text("first")]);
   expect(await seqs(log, "first")).toEqual([2]);

@@ -132,7 +132,7 @@ describe("a turn", () => {
     });
   });
 
-  test("what the open turn has used is told with its tools, and not with its answer", () => {
+  test("usage of the open turn is told with its tools, and not with its answer", () => {
     const command = (id: string) => ({ id, command: "true", status: "inProgress" });
     const { records } = fold(
       [
@@ -151,7 +151,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("what the thread had used before is not this turn's", () => {
+  test("earlier usage of the thread is not this turn's", () => {
     const { records } = fold(
       [
         used(tokens(100, 50), tokens(9, 9), "old"),
@@ -260,7 +260,7 @@ describe("a turn", () => {
     expect(ofType(records, "worker_message")).toHaveLength(1);
   });
 
-  test("what another thread does, and statuses, are not told; a warning once; a type of tomorrow is", () => {
+  test("events of another thread, and statuses, are not told; a warning once; a type of tomorrow is", () => {
     const { records } = fold(
       [
         notice("item/completed", { threadId: "other", item: { type: "agentMessage", text: "x", id: "o" } }),
@@ -340,7 +340,7 @@ describe("a question", () => {
     });
   });
 
-  test("what holds for longer than a call is denied at once, and what is not offered refused", () => {
+  test("a request for longer than a call is denied at once, and one that is not offered is refused", () => {
     const { records } = fold(
       [
         asksFor("fileChange", { grantRoot: "/" }),
