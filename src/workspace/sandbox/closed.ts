@@ -63,7 +63,7 @@ const limitScript = ({ file_bytes, memory_bytes, processes }: ClosedPlan["limits
 
 const depthOf = (path: string): number => path.split("/").filter(Boolean).length;
 
-/** Whoever may write to a socket may connect to it, also where its mount is read-only. */
+/** A process that may write to a socket may connect to it, even if its mount is read-only. */
 const bound = ({ outside, inside }: NonNullable<ClosedPlan["socket"]>) => ({
   path: inside,
   words: ["--ro-bind", outside, inside],
