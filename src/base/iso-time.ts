@@ -1,12 +1,15 @@
 /** Instants as text. */
 
-let lastMs = Number.NaN;
-let lastIso = "";
-/** RFC 3339 in UTC with milliseconds; records and answers of one moment share it, so the last one is kept. */
+/** A power of two, so that neighbouring instants have places of their own. */
+const KEPT = 16;
+const keptMs = new Float64Array(KEPT).fill(Number.NaN);
+const keptIso = new Array<string>(KEPT).fill("");
+/** RFC 3339 in UTC with milliseconds. Records and answers of one moment share it, so the last ones are kept. */
 export const isoTime = (epochMs: number): string => {
-  if (epochMs !== lastMs) {
-    lastIso = new Date(epochMs).toISOString();
-    lastMs = epochMs;
+  const place = epochMs % KEPT;
+  if (keptMs[place] !== epochMs) {
+    keptIso[place] = new Date(epochMs).toISOString();
+    keptMs[place] = epochMs;
   }
-  return lastIso;
+  return keptIso[place] as string;
 };

@@ -538,6 +538,8 @@ export const DAEMON_DRAIN_MS = 5_000;
 export const REQUEST_ID_MAX_CHARS = 128;
 /** Time for waking watchers in one turn of the event loop. */
 export const WAKE_SLICE_MS = 10;
+/** Answers that are joined for one write; more of them go at once, so that the client reads while the next ones are made. */
+export const ANSWERS_CHUNK_CHARS = 64 * 1024;
 /** Text that is joined for one write to a watcher. */
 export const WATCHER_CHUNK_CHARS = 128 * 1024;
 /** The resolution at which the event loop's delay is measured. */
@@ -552,8 +554,10 @@ export const LAG_BUSY_PART = 0.05;
 export const TRIM_AFTER_LOOKS = 3;
 /** A daemon that comes to rest collects its garbage only if its heap has grown by this much since the last time. */
 export const REST_COLLECT_MIN_BYTES = 8 * 1024 * 1024;
-/** The largest heap that is collected at rest: the loop stands still meanwhile, 100 ms for 20 MB of live objects. */
-export const REST_COLLECT_HEAP_MAX_BYTES = 64 * 1024 * 1024;
+/** The largest heap that is collected at rest: the loop stands still meanwhile, 3 to 4 ms for each MB of live objects. */
+export const REST_COLLECT_HEAP_MAX_BYTES = 256 * 1024 * 1024;
+/** After a collection at rest that took this much processor time, the next one waits until the heap has doubled. */
+export const REST_COLLECT_LONG_MS = 200;
 /** One half of V8's space for new objects in a daemon. Node's own bound is 16 MiB. */
 export const SEMI_SPACE_MAX_MIB = 2;
 /** Threads on which V8 compiles and collects in a daemon: each keeps memory of its own. */

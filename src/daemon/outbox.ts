@@ -5,7 +5,7 @@
 import type { Socket } from "node:net";
 import type { Defects } from "../actors/defects.ts";
 import { crashPoint } from "../base/crash-point.ts";
-import { WATCHER_BUFFER_MAX_BYTES } from "../base/limits.ts";
+import { ANSWERS_CHUNK_CHARS, WATCHER_BUFFER_MAX_BYTES } from "../base/limits.ts";
 import { type EnvelopeHead, encodeEnvelope, terminalEnvelope } from "../protocol/envelope-v1.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
 import { failure, type Outcome } from "../protocol/outcome.ts";
@@ -23,7 +23,9 @@ export class Outbox {
   private readonly defects: Defects;
   /** Chunks of streams that wait until the client has taken the data before them. */
   private readonly waiting: Chunk[] = [];
-  private isGathering = false;
+  /** Answers that are not written yet. */
+  private gathered = "";
+  private isFlushing = false;
 
   constructor(socket: Socket, defects: Defects) {
     this.socket = socket;
@@ -45,19 +47,27 @@ export class Outbox {
   }
 
   send(line: string): void {
-    const { socket } = this;
-    if (!socket.writable) return;
+    if (!this.socket.writable) return;
     crashPoint("answer-before");
-    this.gather();
-    socket.write(line);
+    this.gathered += line;
+    if (this.gathered.length > ANSWERS_CHUNK_CHARS) this.flush();
+    else this.flushSoon();
     crashPoint("answer-after");
     // Answers are not delayed, so the client's next requests must wait.
-    if (this.isBehind()) socket.pause();
+    if (this.isBehind()) this.socket.pause();
   }
 
   /** The client has not taken its answers, so no more of its requests are read. */
   isBehind(): boolean {
     return this.socket.writableLength > WATCHER_BUFFER_MAX_BYTES;
+  }
+
+  /** Sends the gathered answers now. */
+  flush(): void {
+    if (this.gathered === "") return;
+    const text = this.gathered;
+    this.gathered = "";
+    this.socket.write(text);
   }
 
   /**
@@ -66,6 +76,7 @@ export class Outbox {
    */
   stream(id: string, text: string): Promise<void> | undefined {
     const { socket, waiting } = this;
+    this.flush();
     if (waiting.length === 0 && this.wantsMore()) {
       socket.write(text);
       return undefined;
@@ -75,6 +86,7 @@ export class Outbox {
 
   /** The client has taken the earlier data. */
   drained(): void {
+    this.flush();
     while (this.waiting.length > 0 && this.wantsMore()) {
       const chunk = this.waiting.shift()!;
       this.socket.write(chunk.text);
@@ -92,14 +104,16 @@ export class Outbox {
     return this.socket.writable && !this.socket.writableNeedDrain;
   }
 
-  /** All answers of one turn of the loop go into one write. */
-  private gather(): void {
-    if (this.isGathering) return;
-    this.isGathering = true;
-    this.socket.cork();
+  /**
+   * The answers of one turn of the loop go into few writes. A chunk goes at once, so that its client reads while the next
+   * one is made.
+   */
+  private flushSoon(): void {
+    if (this.isFlushing) return;
+    this.isFlushing = true;
     process.nextTick(() => {
-      this.isGathering = false;
-      this.socket.uncork();
+      this.isFlushing = false;
+      this.flush();
     });
   }
 }

@@ -124,6 +124,7 @@ export class Session {
     this.closing = true;
     if (this.isTurnedOut) return;
     this.isTurnedOut = true;
+    this.outbox.flush();
     farewell(this.socket, this.outbox.lineOf(UNREADABLE, failure(reason), performance.now()));
   }
 
@@ -157,8 +158,9 @@ export class Session {
   }
 
   private closeWhenDone(): void {
-    if (this.closing && !this.isTurnedOut && this.requests.count() === 0 && this.held.length === 0)
-      this.socket.destroySoon();
+    if (!this.closing || this.isTurnedOut || this.requests.count() > 0 || this.held.length > 0) return;
+    this.outbox.flush();
+    this.socket.destroySoon();
   }
 
   private serve(): void {

@@ -74,7 +74,7 @@ export function makeRedactor(secrets: readonly string[] = []): Redactor {
   const line = (input: string): string => unmistakable?.mask(input) ?? input;
   const text = (input: string): string => redactText(known?.mask(input) ?? input);
   // The names of our own members are ordinary words, which may equal a secret.
-  const name = remembering((input) => ({ shown: redactText(line(input)), isSecret: isSecretName(input) }));
+  const name = memberNames(line);
   return {
     line,
     head: (head) => redactText(unmistakable?.maskCut(head) ?? head).replace(CUT_TOKEN, MASK),
@@ -134,6 +134,8 @@ interface MemberName {
 interface MaskFunctions {
   readonly text: (text: string) => string;
   readonly name: (name: string) => MemberName;
+  /** Objects that never change, as they are shown. */
+  readonly shown?: WeakMap<object, object>;
 }
 
 const redactDeep = (value: unknown, show: MaskFunctions, isBelowName: boolean, depth: number): unknown => {
@@ -152,6 +154,8 @@ const redactDeep = (value: unknown, show: MaskFunctions, isBelowName: boolean, d
     }
     return copy ?? value;
   }
+  const known = isBelowName ? undefined : show.shown?.get(value);
+  if (known !== undefined) return known;
   let copy: Record<string, unknown> | undefined;
   let hasSecretKey = false;
   for (const name of Object.keys(value)) {
@@ -204,6 +208,19 @@ const remembering = (look: MaskFunctions["name"]): MaskFunctions["name"] => {
   };
 };
 
+const memberNames = (mask: (name: string) => string): MaskFunctions["name"] =>
+  remembering((name) => ({ shown: redactText(mask(name)), isSecret: isSecretName(name) }));
+
 const plain = makeRedactor();
-export const redactValue = plain.value;
 export const redactEnv = plain.env;
+const shown = new WeakMap<object, object>();
+const byShape: MaskFunctions = { text: redactText, name: memberNames((name) => name), shown };
+/** Masks JSON in depth, by the shapes and names of secrets. */
+export const redactValue = <T>(value: T): T => redactDeep(value, byShape, false, DATA_MAX_DEPTH) as T;
+/**
+ * Says that an object never changes, so that redactValue searches it only once: the spec of a worker is in every answer
+ * about it.
+ */
+export const redactOnce = (value: object): void => {
+  if (!shown.has(value)) shown.set(value, redactValue(value));
+};

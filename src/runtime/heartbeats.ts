@@ -3,6 +3,7 @@
  * store has those of all workers, written in bulk and not as records.
  */
 import type { Worker } from "../actors/worker/worker.ts";
+import { isoTime } from "../base/iso-time.ts";
 import { HEARTBEAT_LATE_MIN_MS, HEARTBEATS_LATE_AFTER, HEARTBEATS_WRITTEN_MS } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { Heartbeat } from "../store/views.ts";
@@ -21,7 +22,7 @@ export class Heartbeats {
   at(workerId: string): string | null {
     const worker = this.core.roster.live.get(workerId);
     const beat = (worker && this.beatOf(worker)) ?? this.core.services.views.heartbeat(workerId);
-    return beat === undefined ? null : new Date(beat.at_ms).toISOString();
+    return beat === undefined ? null : isoTime(beat.at_ms);
   }
 
   /**

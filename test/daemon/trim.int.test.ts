@@ -1,7 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { expect, it } from "vitest";
-import { REST_COLLECT_HEAP_MAX_BYTES, REST_COLLECT_MIN_BYTES } from "../../src/base/limits.ts";
+import { describe, expect, it } from "vitest";
+import {
+  REST_COLLECT_HEAP_MAX_BYTES,
+  REST_COLLECT_LONG_MS,
+  REST_COLLECT_MIN_BYTES,
+} from "../../src/base/limits.ts";
 import { makeTrim } from "../../src/daemon/trim.ts";
 
 it("does nothing if the C library has no such call", () => {
@@ -10,30 +14,51 @@ it("does nothing if the C library has no such call", () => {
     looked += 1;
     throw new Error("malloc_trim: undefined symbol");
   };
-  const trim = makeTrim({ load, collect: undefined, heap: () => 0 });
+  const trim = makeTrim({ load, collect: undefined, heap: () => 0, usedMs: () => 0 });
   trim();
   trim();
   expect(looked).toBe(1);
 });
 
-it("garbage is collected where the heap has grown, and not where it is so large that it would take long", () => {
+describe("a collection at rest", () => {
   const heaps: number[] = [];
   let collections = 0;
-  const collect = () => {
-    collections += 1;
+  let used_ms = 0;
+  let takes_ms = 0;
+  const make = () => {
+    collections = 0;
+    const collect = () => {
+      collections += 1;
+      used_ms += takes_ms;
+    };
+    return makeTrim({ load: () => () => 0, collect, heap: () => heaps.shift()!, usedMs: () => used_ms });
   };
-  const trim = makeTrim({ load: () => () => 0, collect, heap: () => heaps.shift()! });
-  const after = (...sizes: readonly number[]): number => {
+  /** The number of collections after the heap had these sizes: at rest, and after the collection if there is one. */
+  const collected = (trim: () => void, ...sizes: readonly number[]): number => {
     heaps.push(...sizes);
     trim();
     expect(heaps).toEqual([]);
     return collections;
   };
-  const small = 20 * 1024 * 1024;
-  expect(after(small + REST_COLLECT_MIN_BYTES, small)).toBe(1);
-  expect(after(small + REST_COLLECT_MIN_BYTES - 1)).toBe(1);
-  expect(after(small + REST_COLLECT_MIN_BYTES, small)).toBe(2);
-  expect(after(REST_COLLECT_HEAP_MAX_BYTES + 1)).toBe(2);
+  const live = 20 * 1024 * 1024;
+
+  it("comes where the heap has grown, and not where it is so large that it could take long", () => {
+    takes_ms = REST_COLLECT_LONG_MS;
+    const trim = make();
+    expect(collected(trim, live + REST_COLLECT_MIN_BYTES, live)).toBe(1);
+    expect(collected(trim, live + REST_COLLECT_MIN_BYTES - 1)).toBe(1);
+    expect(collected(trim, live + REST_COLLECT_MIN_BYTES, live)).toBe(2);
+    expect(collected(trim, REST_COLLECT_HEAP_MAX_BYTES, live)).toBe(3);
+    expect(collected(trim, REST_COLLECT_HEAP_MAX_BYTES + 1)).toBe(3);
+  });
+
+  it("that took long is not repeated before the heap has doubled", () => {
+    takes_ms = REST_COLLECT_LONG_MS + 1;
+    const trim = make();
+    expect(collected(trim, live + REST_COLLECT_MIN_BYTES, live)).toBe(1);
+    expect(collected(trim, 2 * live - 1)).toBe(1);
+    expect(collected(trim, 2 * live, live)).toBe(2);
+  });
 });
 
 const isGnu = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header

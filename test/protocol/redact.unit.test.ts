@@ -7,6 +7,7 @@ import {
   makeRedactor,
   redactEnv,
   redactError,
+  redactOnce,
   redactText,
   redactValue,
   secretArguments,
@@ -466,4 +467,13 @@ describe("a secret that a command line names", () => {
   ])("%j", (argv, secrets) => {
     expect(secretArguments(argv)).toEqual(secrets);
   });
+});
+
+it("an object that never changes is searched once, and not shown unmasked below a secret's name", () => {
+  const spec = { env: { API_TOKEN: a(20) }, prompt: "says nothing" };
+  redactOnce(spec);
+  const shown = redactValue({ spec });
+  expect(shown.spec).toEqual({ env: { API_TOKEN: "***" }, prompt: "says nothing" });
+  expect(redactValue({ spec }).spec).toBe(shown.spec);
+  expect(redactValue({ secret: spec }).secret).toEqual({ env: { API_TOKEN: "***" }, prompt: "***" });
 });

@@ -1,5 +1,4 @@
 /** Queries that only read: from the projections, the log and the spools. */
-import { join } from "node:path";
 import { Effect } from "effect";
 import { movedOf } from "../../actors/intake/moved.ts";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
@@ -8,6 +7,7 @@ import type { Registry } from "../../adapters/registry.ts";
 import { TURNS_SHOWN_MAX } from "../../base/limits.ts";
 import { breakSentence } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
+import { redactOnce } from "../../protocol/redact.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import type { FormerEpoch } from "../../store/history.ts";
 import type { WorkerRow } from "../../store/views.ts";
@@ -97,6 +97,7 @@ export const makeQueries = (
 
 const infoOf = ({ services, accounts }: Core, shown: WorkerPresenter, row: WorkerRow): WorkerInfo => {
   const { log, views, spawner } = services;
+  redactOnce(row.spec);
   return {
     ...shown.view(row),
     spec: row.spec,
@@ -104,7 +105,7 @@ const infoOf = ({ services, accounts }: Core, shown: WorkerPresenter, row: Worke
     budgets: accounts.views(row.id),
     ...subtreeUsage(views, row),
     turn_list: views.turns(row.id, TURNS_SHOWN_MAX),
-    run_dir: row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation)),
+    run_dir: row.incarnation === 0 ? null : `${spawner.workerDir(row.id)}/${row.incarnation}`,
     ...runFindingsOf(log, row.id),
     workspace: row.spec.worktree === undefined ? null : (workspaceIn(log, row.id) ?? null),
     last_seq: row.last_seq,

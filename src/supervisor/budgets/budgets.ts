@@ -39,7 +39,13 @@ const LIMITS: readonly (readonly [field: keyof Budget, limit: BudgetLimit])[] = 
 ];
 
 export const hasLimits = (budget: Budget | undefined): budget is Budget =>
-  budget !== undefined && LIMITS.some(([field]) => budget[field] !== undefined);
+  budget !== undefined && !isEmpty(budget) && LIMITS.some(([field]) => budget[field] !== undefined);
+
+/** Most budgets are empty, and every request about a worker asks for its budget. */
+const isEmpty = (budget: Budget): boolean => {
+  for (const _ in budget) return false;
+  return true;
+};
 
 /** The estimate counts for a turn without a reported cost. A turn with neither counts no dollars. */
 export const ofUsage = (turns: number, usage: Usage): Pick<SpentAmounts, "turns" | "tokens" | "usd"> => ({

@@ -106,15 +106,17 @@ const STATES: Readonly<Record<NonNullable<ItemQuery["state"]>, string>> = {
 /** The conditions of a query. Each is present only if it is needed, so that SQLite can use the index of the order. */
 const conditionOf = ({ text, tags, state }: ItemQuery): string =>
   [
-    "ns = @ns AND seq > @after",
+    "ns = @ns",
     ...(tags.length > 0 ? [TAGGED] : []),
     ...(state === undefined ? [] : [STATES[state]]),
-    ...(text === undefined ? [] : ["p_bb_words MATCH @words AND p_bb_words.rowid > @after"]),
+    text === undefined ? "seq > @after" : "p_bb_words MATCH @words AND p_bb_words.rowid > @after",
   ].join(" AND ");
 
-/** A search starts from the index of words, so its cost does not depend on the number of items. */
-const sourceOf = ({ text }: ItemQuery): string =>
-  text === undefined ? "p_bb_items" : "p_bb_words CROSS JOIN p_bb_items ON seq = p_bb_words.rowid";
+/** A search reads the index of words, in its own order: its cost does not depend on the number of items, and nothing is sorted. */
+const sourceOf = ({ text }: ItemQuery): { readonly from: string; readonly order: string } =>
+  text === undefined
+    ? { from: "p_bb_items", order: "seq" }
+    : { from: "p_bb_words CROSS JOIN p_bb_items ON seq = p_bb_words.rowid", order: "p_bb_words.rowid" };
 
 export const itemRows = (db: Database) => {
   const byId = rowById(db);
@@ -140,12 +142,16 @@ export const itemRows = (db: Database) => {
   );
   /** Statements by their condition. There are few. */
   const queries = new Map<string, Statement<object[], ItemColumns>>();
-  const queryWhere = (source: string, where: string): Statement<object[], ItemColumns> => {
-    const known =
-      queries.get(where) ??
-      db.prepare(`SELECT p_bb_items.* FROM ${source} WHERE ${where} ORDER BY seq LIMIT @limit`);
-    queries.set(where, known);
-    return known;
+  const statementFor = (query: ItemQuery): Statement<object[], ItemColumns> => {
+    const where = conditionOf(query);
+    const known = queries.get(where);
+    if (known !== undefined) return known;
+    const { from, order } = sourceOf(query);
+    const made = db.prepare<object[], ItemColumns>(
+      `SELECT p_bb_items.* FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT @limit`,
+    );
+    queries.set(where, made);
+    return made;
   };
   return {
     one: (id: string): BlackboardItem | undefined => {
@@ -160,7 +166,7 @@ export const itemRows = (db: Database) => {
       const words = query.text === undefined ? undefined : wordsOf(query.text);
       if (query.text !== undefined && words === undefined) return [];
       const { ns, after, limit } = query;
-      return queryWhere(sourceOf(query), conditionOf(query))
+      return statementFor(query)
         .all({
           ns,
           after,

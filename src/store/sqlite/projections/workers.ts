@@ -406,11 +406,17 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
     kept.specs.set(seq, spec, line.length);
     return spec;
   };
-  /** The name of a worker may have changed since its request. */
-  const whole = ({ spec_seq, ...row }: RowWithoutSpec): WorkerRow => {
-    const spec = specAt(spec_seq);
-    const { name } = row;
-    return { ...row, spec: name === null || spec.name === name ? spec : { ...spec, name } };
+  /** Whole rows by their specs, so that none outlives its spec in the cache. A kept row is asked for again and again. */
+  const wholes = new WeakMap<WorkerSpec, { readonly bare: RowWithoutSpec; readonly row: WorkerRow }>();
+  const whole = (bare: RowWithoutSpec): WorkerRow => {
+    const spec = specAt(bare.spec_seq);
+    const known = wholes.get(spec);
+    if (known?.bare === bare) return known.row;
+    const { spec_seq: _, name, ...rest } = bare;
+    // The name of a worker may have changed since its request.
+    const row = { ...rest, name, spec: name === null || spec.name === name ? spec : { ...spec, name } };
+    wholes.set(spec, { bare, row });
+    return row;
   };
   const show = (row: WorkerColumns): WorkerRow => whole(bareOf(row));
   return {
