@@ -7,6 +7,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { outputSchemaOf } from "../src/cli/output-schemas.ts";
+import { COMMANDS } from "../src/commands/commands.ts";
 import { jsonSchemas } from "../src/protocol/json-schemas.ts";
 import { FIELDS, shownDefault } from "../src/protocol/spec-fields.ts";
 import { treeFileSchema } from "../src/tree-file/schema.ts";
@@ -60,6 +62,20 @@ const loadedApart: Plugin = {
     ),
 };
 
+/** The finished JSON Schemas of all commands, in the place of the module that makes them. */
+const schemasMade: Plugin = {
+  name: "schemas-made",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/cli\/output-schemas\.ts$/ }, () => {
+      const made = COMMANDS.map((each) => [each.command, JSON.stringify(outputSchemaOf(each))]);
+      return {
+        contents: `const made = ${JSON.stringify(Object.fromEntries(made))};
+export const outputSchemaOf = ({ command }) => JSON.parse(made[command]);`,
+        loader: "js",
+      };
+    }),
+};
+
 /**
  * One file, and CommonJS: Node makes a facade of each built-in module that an ES module imports, for which it runs every
  * lazy getter of it (`node:util` alone loads worker threads). That is a third of the client's start.
@@ -83,6 +99,7 @@ const buildClient = async (): Promise<void> => {
     entryPoints: APART,
     outdir: dist,
     external: ["better-sqlite3"],
+    plugins: [schemasMade],
     banner: { js: REQUIRE },
   });
   // It reads the log and checks no input: the schemas are six times all the rest of it.

@@ -1,6 +1,5 @@
 /** The manifest: every command with its flags, exit codes and schemas, made from the registry (CLI requirements O-041). */
 import { createHash } from "node:crypto";
-import * as z from "zod";
 import type { FlagDef, ValueType } from "../base/flag.ts";
 import type { CommandDef } from "../commands/command.ts";
 import { COMMANDS } from "../commands/commands.ts";
@@ -10,9 +9,11 @@ import { type ExitClass, exitIn, G1, type Generation } from "../protocol/generat
 import { Requests } from "../protocol/requests.ts";
 import { generationOf } from "./choices.ts";
 import type { CommandResult, Context } from "./context.ts";
+import { toJson } from "./draft-7.ts";
 import { usage } from "./help.ts";
+import { outputSchemaOf } from "./output-schemas.ts";
 import { VERSION } from "./package.ts";
-import { jobStep, OUTPUTS, record } from "./schemas.ts";
+import { jobStep, record } from "./schemas.ts";
 
 /** Exit codes of G1 that every command can have. */
 const EVERY_COMMAND = [0, 1, 3, 4, 7, 12, 130, 143];
@@ -35,14 +36,11 @@ const errorCodesOf = (command: CommandDef): readonly string[] => {
   return Object.entries(ERROR_CATALOGUE).flatMap(([code, row]) => (exits.includes(row.exit) ? [code] : []));
 };
 
-const toJson = (schema: z.ZodType, io: "input" | "output"): object =>
-  z.toJSONSchema(schema, { io, unrepresentable: "any", target: "draft-7" });
-
 /** `input` goes over the socket; `output` is `data` of the envelope, and `record` one record of a stream. */
 export const schemasOf = (command: CommandDef): object => ({
   command: command.words.join("."),
   input: command.request === undefined ? null : toJson(Requests[command.request], "input"),
-  output: toJson(OUTPUTS[command.command] ?? z.json(), "output"),
+  output: outputSchemaOf(command),
   record:
     command.stream === false ? null : toJson(command.command === "jobs/tail" ? jobStep : record, "output"),
 });

@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { CommandDef } from "../commands/command.ts";
 import { SENT_WHOLE } from "../protocol/artifactize.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { schemasOf } from "./manifest.ts";
+import { outputSchemaOf } from "./output-schemas.ts";
 import { LIST_MEMBER } from "./render/json.ts";
 import type { Renderer } from "./render/renderer.ts";
 
@@ -44,7 +44,7 @@ const dataOf = (
 
 /** In test mode, throws if the data of an envelope does not match its command's schema. */
 export const heldToSchema = (renderer: Renderer, command: CommandDef): Renderer => {
-  const check = makeDataCheck((schemasOf(command) as { readonly output: object }).output);
+  const check = makeDataCheck(outputSchemaOf(command));
   return {
     ...renderer,
     end(ended) {
