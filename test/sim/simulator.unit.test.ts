@@ -7,7 +7,7 @@ import { INVARIANTS } from "./invariants.ts";
 import { keptSeeds, STEPS } from "./seeds.ts";
 import { commandOf, type Outcome, shrink, simulate } from "./simulate.ts";
 
-const FRESH_FOR_MS = Number(process.env.HOLDFAST_SIM_MS ?? 26_000);
+const FRESH_FOR_MS = Number(process.env.HOLDFAST_SIM_MS ?? 10_000);
 /** A run that does nothing proves nothing: far below what the slowest machine does in that time. */
 const FRESH_INPUTS_MIN = 500;
 /** The rarest pair is met by one seed in sixty. */
