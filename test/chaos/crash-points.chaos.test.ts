@@ -38,6 +38,8 @@ const PASSAGES_MAX: Partial<Record<CrashPoint, number>> = {
 const PASSAGES = full ? [1, 2, 3, 5, 8, 13, 21] : [1];
 /** Points of one chain: few enough to tell by which one a finding comes. */
 const CHAIN = full ? 1 : 13;
+/** Between two batches of 50 lines of a counter. Every daemon of a chain reads them: more lines would only cost time. */
+const COUNTER_PAUSE_S = 0.25;
 
 const crashes: readonly Crash[] = PASSAGES.flatMap((passage) =>
   CRASH_POINTS.filter((point) => passage <= (PASSAGES_MAX[point] ?? Number.POSITIVE_INFINITY)).map(
@@ -66,7 +68,7 @@ describe("a daemon that dies at", () => {
       if (first?.point === "migration") await dieAt(stateDir, fleet, first);
       const founder = await startDaemon(stateDir);
       const epoch = await epochOf(founder);
-      for (let n = 0; n < 2; n += 1) await fleet.counter(founder, 0.05);
+      for (let n = 0; n < 2; n += 1) await fleet.counter(founder, COUNTER_PAUSE_S);
       const crashing = await fleet.crasher(founder);
       await fleet.apply(founder, "shop");
       await fleet.dying(founder);

@@ -137,7 +137,7 @@ it.skipIf(!canMount)(
     const filler = await fill({ output_quota_bytes: 0 }, [
       "sh",
       "-c",
-      "while :; do cat /dev/zero 2>/dev/null; done",
+      "while :; do cat /dev/zero 2>/dev/null; sleep 0.02; done",
     ]);
 
     expect(await agent("down", "crew")).toMatchObject({ rc: 0 });
@@ -174,7 +174,7 @@ it.skipIf(!canMount)(
     const filler = await fill({ output_quota_bytes: 0, restart: "permanent", grace_ms: 1_000 }, [
       "sh",
       "-c",
-      "trap '' TERM; (while :; do yes ''; done) >&2 & while :; do yes ''; done",
+      "trap '' TERM; flood() { while :; do yes ''; sleep 0.02; done; }; flood >&2 & flood",
     ]);
     const stopped = agent("daemon", "stop", "--kill-agents");
     const isStopping = async () => (await client.info(filler)).state === "stopping";

@@ -7,6 +7,8 @@ import { ResponseEnvelope } from "../../../src/protocol/envelope-schemas.ts";
 import { AGENT, assertBuilt, CACHE } from "../../support/built.ts";
 
 const WAIT_MAX_MS = 100_000;
+/** Between two looks. */
+const LOOK_PAUSE_MIN_MS = 20;
 
 export interface Running {
   readonly child: ChildProcess;
@@ -84,8 +86,12 @@ export const makeCommands = (): Commands => {
 
 export const until = async (test: () => boolean | Promise<boolean>): Promise<void> => {
   const deadline = performance.now() + WAIT_MAX_MS;
-  while (!(await test())) {
-    if (performance.now() > deadline) throw new Error("waited in vain");
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  for (;;) {
+    const began = performance.now();
+    if (await test()) return;
+    const now = performance.now();
+    if (now > deadline) throw new Error("waited in vain");
+    // A look that is a command takes a processor: what it waits for needs one too.
+    await new Promise((resolve) => setTimeout(resolve, Math.max(LOOK_PAUSE_MIN_MS, now - began)));
   }
 };
