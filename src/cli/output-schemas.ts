@@ -3,7 +3,7 @@
  * (scripts/build.ts): in test mode every command needs one, and making it takes longer than most commands do.
  */
 import * as z from "zod";
-import type { CommandDef } from "../commands/commands.ts";
+import type { CommandDef } from "../commands/command.ts";
 import { toJson } from "./draft-7.ts";
 import { OUTPUTS } from "./schemas.ts";
 
