@@ -175,7 +175,7 @@ export interface RuntimeSpawner {
   living(): Promise<readonly LivingRun[]>;
   /**
    * The run that a process belongs to. A process that began after `before_s`, in seconds of `statClock`, has
-   * reused the pid and does not count.
+   * reused the pid and does not count. The answer for the same process may be some seconds old.
    */
   originOf(pid: number, before_s?: number): ProcessOrigin;
   /** The same, for a process whose lineage was read before. */

@@ -734,6 +734,10 @@ export const SNAPSHOT_READS_PER_S = 250;
 export const SCAN_SLICE_MS = 5;
 /** Ancestors of a process that are searched for its run. A process with more ancestors counts as belonging to no known run. */
 export const LINEAGE_MAX = 256;
+/** A program that makes a connection for each request is looked up again after this time. */
+export const ORIGIN_KEPT_MS = 5_000;
+/** Processes whose origin is remembered. */
+export const ORIGINS_KEPT_MAX = 64;
 /** The start of a process and the time of its connection come from two clocks, which may disagree by this. */
 export const STAT_CLOCK_SLACK_S = 5;
 /** The marker of the run that a client is part of: store, worker and incarnation. */
@@ -744,6 +748,8 @@ export const LOST_RUNS_NAMED_MAX = 5;
 export const KILL_ALL_ROUNDS_MAX = 32;
 /** Workers and trees that one request kills, pauses or restarts at the same time: their graces pass together. */
 export const REFS_AT_ONCE_MAX = 1_024;
+/** Launch specs of one file that are written at the same time: their waits for the disk pass together. */
+export const SPEC_WRITES_MAX = 16;
 /** Children of one supervisor without an order that are launched at the same time. */
 export const TREE_STARTS_MAX = 64;
 /** Children of one supervisor without an order that are stopped at the same time; their graces pass together. */

@@ -9,7 +9,7 @@ import { uptime } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { LINEAGE_MAX, STAT_CLOCK_SLACK_S } from "../../base/limits.ts";
 import type { Evidence, ProcessOrigin, RelatedProcess, RunId } from "../spawner.ts";
-import { readProc, readStat } from "./identity.ts";
+import { type ProcessStat, readProc, readStat } from "./identity.ts";
 import { runOf } from "./living.ts";
 import { markerIn, readEnvironment } from "./marker.ts";
 
@@ -86,6 +86,18 @@ const runIn = (runsDir: string, dir: string): RunId | undefined => {
 };
 
 /**
+ * The start time of a living process. Undefined if it is gone, or if it began later than `before_s` (seconds since boot):
+ * then its pid was reused.
+ */
+export const startOf = (pid: number, before_s = Number.POSITIVE_INFINITY): string | undefined => {
+  const stat = readStat(pid);
+  return stat === undefined || !isThere(stat, before_s) ? undefined : stat.start_time;
+};
+
+const isThere = ({ state, start_time }: ProcessStat, before_s: number): boolean =>
+  !isDead(state) && Number(start_time) / TICKS_A_SECOND <= before_s + STAT_CLOCK_SLACK_S;
+
+/**
  * The process and its ancestors as /proc shows them now, up to `until` (the daemon) or init. Undefined if the
  * process is gone, or if it began later than `before_s` (seconds since boot): then its pid was reused.
  */
@@ -100,11 +112,7 @@ export const lineageOf = (
     seen.add(at);
     const stat = readStat(at);
     if (stat === undefined) break;
-    if (
-      at === pid &&
-      (isDead(stat.state) || Number(stat.start_time) / TICKS_A_SECOND > before_s + STAT_CLOCK_SLACK_S)
-    )
-      return undefined;
+    if (at === pid && !isThere(stat, before_s)) return undefined;
     const { ppid, start_time, pgrp, session } = stat;
     found.push({ pid: at, ppid, start_time, pgrp, session, ...tiesOf(at) });
     at = ppid;

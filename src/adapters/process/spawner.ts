@@ -4,18 +4,19 @@
  */
 import { join } from "node:path";
 import { LINEAGE_MAX } from "../../base/limits.ts";
-import type { RunFinding, RunId, RuntimeSpawner } from "../spawner.ts";
+import type { ProcessOrigin, RunFinding, RunId, RuntimeSpawner } from "../spawner.ts";
 import { Cgroups } from "./cgroups.ts";
 import type { WatchFiles } from "./change-watch.ts";
 import { ForkServer } from "./fork-server.ts";
 import { NOBODY } from "./identity.ts";
+import { KnownOrigins } from "./known-origins.ts";
 import { launch } from "./launch.ts";
 import { heldLifeline, type Lifeline } from "./lifeline.ts";
 import { removeLitter } from "./litter.ts";
 import { livingRuns } from "./living.ts";
 import { markerOf } from "./marker.ts";
 import { observe } from "./observe.ts";
-import { lineageOf, originBelowDaemon, originIn } from "./origin.ts";
+import { lineageOf, originBelowDaemon, originIn, startOf } from "./origin.ts";
 import { MemoryWatch } from "./out-of-memory.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
@@ -103,6 +104,14 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawn
   const starting = new Set<RunId>();
   const isStarting = ({ worker_id, incarnation }: RunId): boolean =>
     [...starting].some((run) => run.worker_id === worker_id && run.incarnation === incarnation);
+  const lookedUp = (pid: number, before_s: number | undefined): ProcessOrigin => {
+    const lineage = lineageOf(pid, process.pid, before_s);
+    if (lineage === undefined) return { type: "gone" };
+    const origin = originBelowDaemon(lineage, process.pid, originAmong(lineage), isStarting);
+    // No honest process has so many ancestors, so the origin is unknown.
+    return origin.type === "outside" && lineage.length >= LINEAGE_MAX ? { type: "gone" } : origin;
+  };
+  const origins = new KnownOrigins(() => performance.now());
   return {
     check: async (request) => {
       preflight(request);
@@ -115,11 +124,10 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawn
     observe: (id) => observe(host, id),
     living: () => livingRuns(storeId),
     originOf: (pid, before_s) => {
-      const lineage = lineageOf(pid, process.pid, before_s);
-      if (lineage === undefined) return { type: "gone" };
-      const origin = originBelowDaemon(lineage, process.pid, originAmong(lineage), isStarting);
-      // No honest process has so many ancestors, so the origin is unknown.
-      return origin.type === "outside" && lineage.length >= LINEAGE_MAX ? { type: "gone" } : origin;
+      const start_time = startOf(pid, before_s);
+      return start_time === undefined
+        ? { type: "gone" }
+        : origins.of(pid, start_time, () => lookedUp(pid, before_s));
     },
     originIn: originAmong,
     end: (id) => endRun(host, id),
