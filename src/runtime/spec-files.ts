@@ -9,19 +9,36 @@ import { WorkerSpec } from "../protocol/worker.ts";
 
 const messageFile = (messageId: string): string => `message-${messageId}`;
 
-type Write = (path: string, text: string, how: { mode: number; flush: true; flag: "wx" }) => Promise<void>;
+const HOW = { mode: 0o600, flush: true, flag: "wx" } as const;
 
-/** Writes a file completely or not at all, and flushes it to the disk. */
-const writeWhole = async (write: Write, dir: string, name: string, text: string): Promise<void> => {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+type Write = (path: string, text: string, how: typeof HOW) => Promise<void>;
+
+/** Replaces a file completely or not at all, and flushes it to the disk. */
+const replaceWhole = async (write: Write, dir: string, name: string, text: string): Promise<void> => {
   const temporary = join(dir, `${name}.tmp`);
   try {
     // An agent may have put something in its place: remove that instead of writing to it.
     await rm(temporary, { recursive: true, force: true });
-    await write(temporary, text, { mode: 0o600, flush: true, flag: "wx" });
+    await write(temporary, text, HOW);
     await rename(temporary, join(dir, name));
   } catch (cause) {
     await rm(temporary, { force: true }).catch(() => undefined);
+    throw cause;
+  }
+};
+
+/**
+ * Writes a file into a directory, which it makes if there is none. No record names a directory that it made, so a torn file
+ * in it after a crash is never read: the file needs no temporary name.
+ */
+const writeWhole = async (write: Write, dir: string, name: string, text: string): Promise<void> => {
+  const isNew = (await mkdir(dir, { recursive: true, mode: 0o700 })) !== undefined;
+  if (!isNew) return replaceWhole(write, dir, name, text);
+  const path = join(dir, name);
+  try {
+    await write(path, text, HOW);
+  } catch (cause) {
+    await rm(path, { force: true }).catch(() => undefined);
     throw cause;
   }
 };

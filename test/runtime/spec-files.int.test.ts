@@ -1,6 +1,6 @@
 /** A launch spec that cannot be kept is the disk's fault: a typed error, no defect, and nothing half-written. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +29,26 @@ test("a full disk refuses a launch spec as DISK_FULL, and leaves no half of it",
   expect(readdirSync(dir)).toEqual([]);
   isFull = false;
   await files.save("w", spec);
+  expect(await files.load("w")).toEqual(spec);
+});
+
+test("a spec that a crash has torn is replaced by the next one, whose half is never seen under its name", async () => {
+  const root = mkdtempSync(join(tmpdir(), "holdfast-spec-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  mkdirSync(join(root, "w"));
+  writeFileSync(join(root, "w", "spec.json"), '{"kind":');
+  const spec = WorkerSpec.parse({ kind: "command", argv: ["true"], cwd: "/", restart: "temporary" });
+  const written: string[] = [];
+  const files = specFiles(
+    (worker) => join(root, worker),
+    (path, text, how) => {
+      written.push(path);
+      return writeFile(path, text, how);
+    },
+  );
+  await expect(files.load("w")).rejects.toMatchObject({ code: "INVALID_STATE" });
+  await files.save("w", spec);
+  expect(written).toEqual([join(root, "w", "spec.json.tmp")]);
   expect(await files.load("w")).toEqual(spec);
 });
 

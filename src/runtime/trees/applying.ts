@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect";
 import { attemptAsync } from "../../actors/machine/attempt.ts";
+import { SPEC_WRITES_MAX } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
@@ -161,6 +162,7 @@ export class Applying {
     return Effect.gen(function* () {
       const drafts: RecordDraft[] = [];
       const ids = new Map<string, string>();
+      const changed: { readonly id: string; readonly kept: WorkerSpec }[] = [];
       for (const { path, supervisor, startable } of wanted.values()) {
         const { kept, masked } = startable;
         const old = idAt(state, supervisor, path);
@@ -169,7 +171,7 @@ export class Applying {
         ids.set(path, id);
         const fields = last === undefined ? [] : changedFields(last, kept);
         if (old !== undefined && last !== undefined && fields.length === 0) continue;
-        yield* attemptAsync(() => services.files.save(id, kept));
+        changed.push({ id, kept });
         fresh.set(id, kept);
         const about = { stream: workerStream(id), worker_id: id };
         drafts.push(
@@ -178,6 +180,10 @@ export class Applying {
             : { ...about, type: "worker_spec_changed", payload: { spec: masked, fields, by } },
         );
       }
+      yield* Effect.forEach(changed, ({ id, kept }) => attemptAsync(() => services.files.save(id, kept)), {
+        concurrency: SPEC_WRITES_MAX,
+        discard: true,
+      });
       return { drafts, ids };
     });
   }
