@@ -32,5 +32,5 @@ export interface Spending {
   /** Called before an incarnation begins. If a budget is spent, resolves when there is more. */
   gate(worker: Spender): Promise<void> | undefined;
   /** True if no budget applies, so that an incarnation may begin without a check. */
-  isFree(worker: Spender): boolean;
+  isFree(worker: Pick<Spender, "id">): boolean;
 }

@@ -381,7 +381,8 @@ const REPEATABLE: ReadonlySet<MachineEvent["type"]> = new Set(["STOP", "PAUSE", 
 /** The machine's first step: afresh, or in the state in which a boot found the worker. */
 const firstStep = (shell: Shell): StepResult => {
   const { action } = shell.beginning;
-  const { context } = stepper.initial({ incarnation: shell.child().incarnation })[0];
+  const { open, incarnation } = shell.child();
+  const { context } = stepper.initial({ incarnation })[0];
   switch (action.type) {
     case "adopt":
       return stepper.step(stepper.at("starting", context), {
@@ -397,7 +398,10 @@ const firstStep = (shell: Shell): StepResult => {
       });
     case "wait":
       return stepper.step(stepper.at("settling", context), { type: "WAIT" });
-    case "start":
-      return stepper.step(stepper.at("pending", context), { type: "START" });
+    case "start": {
+      // A beginning that is on record is the one that is to be started now.
+      const before = { ...context, incarnation: open ? incarnation - 1 : incarnation };
+      return stepper.step(stepper.at("pending", before), { type: "START" });
+    }
   }
 };

@@ -1,5 +1,6 @@
 /** Spawns workers. A spec is checked completely, recorded with its secrets masked, and only then put under supervision. */
 import { Effect, Option, Semaphore } from "effect";
+import { SoloDecider } from "../../actors/deciding/worker-decider.ts";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Resumer } from "../../actors/sessions.ts";
 import { crashPoint } from "../../base/crash-point.ts";
@@ -12,8 +13,10 @@ import { WorkerSpec, type WorkerSpecInput } from "../../protocol/worker.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Views, WorkerRow } from "../../store/views.ts";
 import type { ReasonCode } from "../../supervisor/admission/seats.ts";
+import { hasLimits } from "../../supervisor/budgets/budgets.ts";
 import { decide } from "../../supervisor/child/decide.ts";
 import { evolve, newChild } from "../../supervisor/child/evolve.ts";
+import type { ChildState } from "../../supervisor/child/inputs.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import type { RuntimeApi } from "../api.ts";
 import { called } from "../boot/boot.ts";
@@ -177,12 +180,12 @@ export class Spawning {
           yield* attemptAsync(() => this.core.services.files.save(id, kept));
           crashPoint("spawn-spec-saved");
           if (kept.supervisor !== "root") return yield* this.forest.add(id, kept, requested);
-          yield* this.core.commit(queued === undefined ? [requested] : [requested, queuedRecord(id, queued)]);
+          const child = yield* this.first(id, kept, requested, { queued, turn });
           yield* this.core.roster.supervise({
             spec: kept,
             adapter,
             turn,
-            child: newChild(id, kept),
+            child,
             order: this.core.place(),
             beginning: { action: { type: "start" } },
           });
@@ -196,6 +199,30 @@ export class Spawning {
       );
       return replyOf(yield* this.core.rowOf(id), "created");
     });
+  }
+
+  /**
+   * Records the request, and in the same transaction its place in the queue or the beginning of its first incarnation.
+   * Returns the state after it. The beginning comes later if it may have to wait for a budget.
+   */
+  private first(
+    id: string,
+    spec: WorkerSpec,
+    requested: RecordDraft,
+    { queued, turn }: Ticket,
+  ): Effect.Effect<ChildState, HoldfastError> {
+    const { commit, services, now, accounts } = this.core;
+    const child = newChild(id, spec);
+    if (queued !== undefined) return Effect.as(commit([requested, queuedRecord(id, queued)]), child);
+    const { parent, budget } = spec;
+    const isUnbounded = !hasLimits(budget) && (parent === undefined || accounts.isFree({ id: parent }));
+    if (!isUnbounded || !turn.isFree() || turn() !== undefined) return Effect.as(commit([requested]), child);
+    // Nobody is there yet to be told: a beginning has no commands.
+    const decider = new SoloDecider({ log: services.log, trace: services.trace, now }, child, {
+      tell: () => undefined,
+    });
+    const begun = decider.input({ type: "begin", incarnation: 1, reason: "spawn" }, [requested]);
+    return Effect.map(begun, () => decider.child());
   }
 
   /** Claims the session before anything is recorded. If the worker does not begin, the session is released. */

@@ -126,7 +126,7 @@ export class Accounts implements Spending {
     });
   }
 
-  isFree(worker: Spender): boolean {
+  isFree(worker: Pick<Spender, "id">): boolean {
     return this.owners.of(worker.id).length === 0;
   }
 
