@@ -202,17 +202,24 @@ export class Runtime {
   wait(id: string, timeoutMs?: number): Promise<replies.WaitReply>;
   /** Resolves when all have ended, with their results in order. */
   wait(ids: readonly string[], timeoutMs?: number): Promise<readonly replies.WaitReply[]>;
+  /** With `subtree`, also waits for everything that their agents spawned, which comes after them in the results. */
+  wait(
+    ids: string | readonly string[],
+    timeoutMs: number | undefined,
+    how: { readonly subtree: true },
+  ): Promise<readonly replies.WaitReply[]>;
   async wait(
     ids: string | readonly string[],
     timeoutMs?: number,
+    how: { readonly subtree?: boolean } = {},
   ): Promise<replies.WaitReply | readonly replies.WaitReply[]> {
     const replies = await this.#callAll(ids, (all) => {
-      const asked = checked("agent/wait", { ids: all, timeout_ms: timeoutMs });
-      return this.#api.wait(asked.ids, asked.timeout_ms);
+      const asked = checked("agent/wait", { ids: all, timeout_ms: timeoutMs, ...optionsOf(how) });
+      return this.#api.wait(asked.ids, asked.timeout_ms, { subtree: asked.subtree });
     });
     // The runtime was closed while these workers kept running.
     if (!replies.every((reply) => isEnded(reply.status))) throw closed();
-    return typeof ids === "string" ? (replies[0] as replies.WaitReply) : replies;
+    return typeof ids === "string" && how.subtree !== true ? (replies[0] as replies.WaitReply) : replies;
   }
 
   /**

@@ -1,0 +1,33 @@
+/** A wait for a worker and all that its agent has spawned, by a program that takes both over from a daemon. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeCommands, until } from "../cli/support/commands.ts";
+import { AGENT } from "../support/built.ts";
+import { openRuntime } from "./support.ts";
+
+test("wait with subtree resolves after the last worker below, and without it before", async () => {
+  const commands = makeCommands();
+  try {
+    const go = join(commands.home, "go");
+    const below = `until [ -e ${go} ]; do sleep 0.05; done`;
+    const script = `${process.execPath} ${AGENT} spawn --name below -- sh -c '${below}'; touch ${go}.spawned`;
+    const env = ["--env", `HOLDFAST_HOME=${commands.home}`];
+    const above = await commands.agent("spawn", "--name", "above", ...env, "--", "sh", "-c", script);
+    await until(() => existsSync(`${go}.spawned`));
+    expect((await commands.agent("daemon", "stop", "--keep-agents")).exit).toBe(0);
+    const runtime = await openRuntime(commands.home);
+    expect(await runtime.wait("above")).toMatchObject({ status: "completed" });
+    await expect(runtime.wait("above", 1, { subtree: true })).rejects.toMatchObject({ code: "TIMEOUT" });
+    writeFileSync(go, "");
+    const ends = await runtime.wait("above", undefined, { subtree: true });
+    expect(ends).toMatchObject([
+      { id: above.data.id, status: "completed" },
+      { name: "below", status: "completed" },
+    ]);
+    expect(await runtime.wait(["above"], undefined, { subtree: true })).toHaveLength(2);
+    await runtime.close();
+  } finally {
+    await commands.close();
+  }
+});
