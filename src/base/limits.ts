@@ -643,7 +643,7 @@ export const HELD_FREE_MIN_BYTES = 1024 * 1024;
 export const HELD_RETRY_MS = 10_000;
 /** Unread output that is read after a worker was stopped on a full disk: only its end. */
 export const HELD_DRAIN_MAX_BYTES = 64 * 1024;
-/** Output of ended incarnations stays in the log this long, then moves to archives. Lifecycle, usage and budget records stay. */
+/** Output of ended incarnations, and records of what the control plane has settled, stay in the log this long, then move to archives. Lifecycle, usage and budget records stay. */
 export const RETENTION_DEFAULT_MS = 30 * 24 * 3_600_000;
 /** A log over its bound (HOLDFAST_RETENTION_SIZE) is reduced to this part of it. Just below the bound, each hour would make an archive of a few lines. */
 export const RETENTION_SIZE_PART = 0.9;

@@ -964,6 +964,9 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "db/rebuild": z.object({ records: z.int(), effect }),
   "db/gc": z.object({
     records: z.int(),
+    settled_records: z
+      .int()
+      .describe("those of them that are no output: of items, messages, schedules and tokens that are gone"),
     archives: z.array(z.string()),
     freed_bytes: z.int(),
     reusable_bytes: z.int(),

@@ -1,6 +1,7 @@
 /** Parses the values of flags by their types: to a checked value, or to the rest of a sentence that begins with the flag. */
 import { constants } from "node:os";
 import {
+  formatDuration,
   formatSize,
   type Reading,
   readBackoff,
@@ -54,7 +55,13 @@ const readCursor = (text: string): Reading<unknown> => {
   return CURSOR.test(text) ? good(text) : bad(`needs a seq or EPOCH:SEQ, not "${text}"`);
 };
 
-/** Checks the bounds of a number. A size is reported as people write it. */
+/** A bound as people write it. */
+const SHOWN: Partial<Record<FlagRead["type"], (bound: number) => string>> = {
+  size: formatSize,
+  duration: formatDuration,
+};
+
+/** Checks the bounds of a number. */
 const inBounds = (
   { type, min = 0, max = Number.POSITIVE_INFINITY }: FlagRead,
   reading: Reading<unknown>,
@@ -62,9 +69,13 @@ const inBounds = (
 ): Reading<unknown> => {
   if (!reading.ok || typeof reading.value !== "number") return reading;
   if (reading.value >= min && reading.value <= max) return reading;
-  const shown = (bound: number): string => (type === "size" ? formatSize(bound) : String(bound));
+  const shown = SHOWN[type] ?? String;
   if (max === Number.POSITIVE_INFINITY) return bad(`is at least ${shown(min)}`);
-  return bad(min === 0 ? `is at most ${shown(max)}, not ${text}` : `is from ${min} to ${max}, not ${text}`);
+  return bad(
+    min === 0
+      ? `is at most ${shown(max)}, not ${text}`
+      : `is from ${shown(min)} to ${shown(max)}, not ${text}`,
+  );
 };
 
 type FlagRead = Pick<FlagDef, "type" | "values" | "min" | "max">;

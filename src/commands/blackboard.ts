@@ -129,7 +129,7 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
         min: BB_LEASE_MIN_MS,
         max: BB_LEASE_MAX_MS,
       },
-      { name: "token", type: "int", value: "N", help: "extend the lease that has this token" },
+      { name: "token", type: "int", value: "N", help: "extend the lease that has this token", min: 1 },
       idempotencyKey,
     ],
     examples: ["agent bb claim --tag rust --lease 30m", `agent bb claim ${EXAMPLE_ITEM} --token 812`],
@@ -143,7 +143,7 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
     details: "Without --done the item is free for others. The token of a lease that is over is refused.",
     args: [{ name: "ITEM", help: "id of the item, or a unique prefix of it", required: true }],
     flags: [
-      { name: "token", type: "int", value: "N", help: "as agent bb claim printed it" },
+      { name: "token", type: "int", value: "N", help: "as agent bb claim printed it", min: 1 },
       { name: "done", type: "bool", help: "the work is done: remove the item" },
       idempotencyKey,
     ],

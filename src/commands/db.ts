@@ -22,7 +22,7 @@ export const DB_COMMANDS = inGroup("This machine", [
     danger: "mutating",
     summary: "Move old output to archives, and free its space",
     details:
-      "Moves only the output of incarnations that have ended; decisions, usage and costs stay. The daemon does the same by itself after HOLDFAST_RETENTION (30d), and when the log takes more than HOLDFAST_RETENTION_SIZE (no bound). --vacuum is for a database that an early version made; it needs a stopped daemon, and free disk space of twice the size of the database.",
+      "Moves only the output of incarnations that have ended, and the records of items, messages, schedules and tokens that are gone; decisions, usage, costs and all that is open stay. The daemon does the same by itself after HOLDFAST_RETENTION (30d), and when the log takes more than HOLDFAST_RETENTION_SIZE (no bound). --vacuum is for a database that an early version made; it needs a stopped daemon, and free disk space of twice the size of the database.",
     flags: [
       { name: "older-than", type: "duration", value: "7d", help: "output that is at least this old" },
       {

@@ -2,10 +2,13 @@
 import type { FlagDef } from "../base/flag.ts";
 import {
   MAILBOX_ATTEMPTS_MAX,
+  MAILBOX_DELAY_MAX_MS,
+  MAILBOX_LEASE_MAX_MS,
   MAILBOX_MESSAGES_MAX,
   MAILBOX_PAGE_DEFAULT,
   MAILBOX_PAGE_MAX,
   MAILBOX_POLL_MAX,
+  MAILBOX_TTL_MAX_MS,
 } from "../base/limits.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 import { idempotencyKey, pageFlags } from "./flags.ts";
@@ -30,6 +33,17 @@ const mailLease: FlagDef = {
   value: "D",
   help: "how long nobody else gets it",
   default: "5m",
+  min: 1,
+  max: MAILBOX_LEASE_MAX_MS,
+};
+
+const mailDelay: FlagDef = {
+  name: "delay",
+  type: "duration",
+  value: "D",
+  help: "nobody gets it before",
+  default: "0",
+  max: MAILBOX_DELAY_MAX_MS,
 };
 
 export const MAILBOX_COMMANDS = inGroup("Talk", [
@@ -61,8 +75,10 @@ export const MAILBOX_COMMANDS = inGroup("Talk", [
         value: "D",
         help: "undelivered for so long, it becomes a dead letter",
         default: "7d",
+        min: 1,
+        max: MAILBOX_TTL_MAX_MS,
       },
-      { name: "delay", type: "duration", value: "D", help: "nobody gets it before", default: "0" },
+      mailDelay,
       {
         name: "correlation",
         type: "string",
@@ -129,7 +145,7 @@ export const MAILBOX_COMMANDS = inGroup("Talk", [
     summary: "Give a message back, so that it is delivered again",
     args: [mailToken],
     flags: [
-      { name: "delay", type: "duration", value: "D", help: "nobody gets it before", default: "0" },
+      mailDelay,
       { name: "note", type: "string", value: "TEXT", help: "the reason, which is shown with the message" },
     ],
     examples: ["agent mailbox nack 1204 --delay 1m --note 'the server is down'"],

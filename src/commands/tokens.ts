@@ -1,4 +1,5 @@
 /** Commands about tokens, which name callers. */
+import { TOKEN_EXPIRES_MIN_MS } from "../base/limits.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 
 const tokenName: ArgDef = { name: "NAME", help: "name of the token", required: true };
@@ -20,6 +21,7 @@ export const TOKEN_COMMANDS = inGroup("This machine", [
         value: "30d",
         help: "the token holds this long",
         default: "until it is revoked",
+        min: TOKEN_EXPIRES_MIN_MS,
       },
       {
         name: "to",

@@ -195,10 +195,7 @@ export class Runtime {
     return this.#call(() => this.#api.prune(checked("agent/prune", options)));
   }
 
-  /**
-   * Resolves when the worker has ended for good, after all restarts. Rejects with TIMEOUT after `timeoutMs` (default:
-   * never); the worker then continues.
-   */
+  /** Resolves when the worker has ended for good. Rejects with TIMEOUT after `timeoutMs` (default: never); the worker then continues. */
   wait(id: string, timeoutMs?: number): Promise<replies.WaitReply>;
   /** Resolves when all have ended, with their results in order. */
   wait(ids: readonly string[], timeoutMs?: number): Promise<readonly replies.WaitReply[]>;

@@ -141,6 +141,15 @@ describe("parse", () => {
     [["kill", "a", "--grace", "999d"], "--grace may be at most"],
     [["completion", "bsh"], "did you mean bash?"],
     [["info", ""], "ID is empty"],
+    [["mailbox", "poll", "--lease", "0"], "--lease is from 1ms to 12h, not 0"],
+    [["mailbox", "poll", "--lease", "20h"], "--lease is from 1ms to 12h, not 20h"],
+    [["mailbox", "send", "user", "hi", "--ttl", "31d"], "--ttl is from 1ms to 30d, not 31d"],
+    [["mailbox", "nack", "1", "--delay", "31d"], "--delay is at most"],
+    [["bb", "release", "a", "--token", "0"], "--token is at least 1"],
+    [["bb", "claim", "a", "--token", "0"], "--token is at least 1"],
+    [["bb", "claim", "--lease", "1ms"], "--lease is from 1s to"],
+    [["token", "create", "a", "--expires", "1ms"], "--expires is at least 1s"],
+    [["search", "a", "--limit", "0"], "--limit is from 1 to 500, not 0"],
     [["-o", "yaml", "list"], "--output is one of text, json, ndjson"],
   ])("refuses %j", (argv, problem) => {
     expect(callOf(...argv).problems.join("\n")).toContain(problem);

@@ -20,12 +20,19 @@ export const collectedText: TextOf<Replies["db/gc"] & { readonly effect: string 
   return `${collectedSentence(report)}${hint}`;
 };
 
+const whatOf = ({ records, settled_records: settled }: Replies["db/gc"]): string => {
+  const output = count(records - settled, "record");
+  const done = `${count(settled, "record")} of what was settled`;
+  if (settled === 0) return `${output} of output`;
+  return records === settled ? done : `${output} of output and ${done}`;
+};
+
 const collectedSentence = (report: Replies["db/gc"] & { readonly effect: string }): string => {
-  const what = count(report.records, "record");
+  const what = whatOf(report);
   if (report.effect === "noop")
     return `Nothing is old enough${report.freed_bytes > 0 ? `; ${bytes(report.freed_bytes)} given back` : ""}.`;
-  if (report.effect === "would_delete") return `Would remove ${what} of output from the log.`;
+  if (report.effect === "would_delete") return `Would remove ${what} from the log.`;
   const into =
     report.archives.length === 0 ? "" : ` to ${report.archives.map((name) => `archive/${name}`).join(", ")}`;
-  return `Moved ${what} of output${into}; ${bytes(report.freed_bytes)} given back${report.reusable_bytes > 0 ? `, ${bytes(report.reusable_bytes)} kept for new records` : ""}.`;
+  return `Moved ${what}${into}; ${bytes(report.freed_bytes)} given back${report.reusable_bytes > 0 ? `, ${bytes(report.reusable_bytes)} kept for new records` : ""}.`;
 };

@@ -1,5 +1,5 @@
 /**
- * Retention: moves old output of ended incarnations to an archive, removes it from the log, and returns its pages to the
+ * Retention: moves old output of ended incarnations, and the records of what was settled long ago, to an archive, removes it from the log, and returns its pages to the
  * disk. A thread gathers and compresses. Work on the only writer is done in slices of a few milliseconds.
  *
  * A crash may interrupt it after each step: the archive is complete on the disk, the log knows it, the records are removed,
@@ -41,6 +41,7 @@ class Collection {
   private readonly directory: string;
   private readonly options: GcOptions;
   private records = 0;
+  private settled = 0;
   private readonly archives: string[] = [];
   private made: { readonly db: Database; readonly remover: Remover } | undefined;
 
@@ -59,6 +60,7 @@ class Collection {
     const db = this.log.db();
     return {
       records: this.records,
+      settled_records: this.settled,
       archives: this.archives,
       freed_bytes,
       reusable_bytes: number(db, "freelist_count") * number(db, "page_size"),
@@ -135,6 +137,7 @@ class Collection {
       max_chars,
       dry_run,
     });
+    this.settled += found.settled;
     if (dry_run) this.records += found.records;
     else if (found.archive !== null) {
       crashPoint("gc-archived");

@@ -1,6 +1,6 @@
 /**
  * Gathers the records that may be removed, in a worker thread on a separate connection: output records of ended incarnations,
- * older than an instant. They are written to an archive, completely and synced, before the result is returned.
+ * older than an instant, and the records of what the control plane has settled before it. They are written to an archive, completely and synced, before the result is returned.
  *
  * An archive is `archive/records-FROM-TO.ndjson.gz`, 0600: one record per line, as readers got it, in the order of the log.
  */
@@ -21,12 +21,13 @@ import type { Database } from "better-sqlite3";
 import { clearName, NotRegularError, readNamed } from "../../../base/files/regular-file.ts";
 import { ARCHIVE_CHUNK_CHARS, ARCHIVE_MAX_BYTES, ARCHIVE_MAX_RECORDS } from "../../../base/limits.ts";
 import { HoldfastError } from "../../../protocol/errors.ts";
-import type { LogRecord } from "../../../protocol/records.ts";
+import { isOutput, type LogRecord, type RecordType } from "../../../protocol/records.ts";
 import { type Row, verifiedLine } from "../checksum.ts";
 import { openDatabase } from "../database.ts";
 import { incarnationOf, stateOf, WORKER_STREAMS } from "../standing.ts";
 import { syncPath } from "../write-back.ts";
 import type { OutputRange } from "./remove.ts";
+import { noteSettled } from "./settled.ts";
 
 export interface Archive {
   readonly name: string;
@@ -52,6 +53,8 @@ export interface Collecting {
 export interface CollectionResult {
   readonly runs: readonly OutputRange[];
   readonly records: number;
+  /** Those of them that are no output. */
+  readonly settled: number;
   /** The size of their text in characters. */
   readonly chars: number;
   readonly archive: Archive | null;
@@ -76,13 +79,18 @@ const STANDING = `
   SELECT w.stream, (SELECT max(version) FROM records r WHERE r.stream = w.stream), ${incarnationOf("w.stream")}, ${stateOf("w.stream")}
   FROM workers w WHERE w.stream IS NOT NULL;`;
 
-/** Old output. The newest record of each stream stays, because the next version is counted from it. */
-const OLD_OUTPUT = `
-  SELECT r.seq, r.id, r.stream, r.version, r.type, r.recorded_at, r.worker_id, r.incarnation, r.correlation_id, r.causation_id, r.payload, r.checksum
+const COLUMNS_OF_R =
+  "r.seq, r.id, r.stream, r.version, r.type, r.recorded_at, r.worker_id, r.incarnation, r.correlation_id, r.causation_id, r.payload, r.checksum";
+
+/** Old output, and the settled records. The newest record of each stream stays, because the next version is counted from it. */
+const OLD_RECORDS = `
+  SELECT ${COLUMNS_OF_R}
   FROM records r CROSS JOIN standing w ON w.stream = r.stream
   WHERE r.seq > ? AND r.recorded_at < ? AND r.type IN ('agent.event', 'worker_log_chunk') AND r.version < w.version
     AND (r.incarnation < w.incarnation OR w.state IN ('completed', 'failed', 'cancelled', 'parked'))
-  ORDER BY r.seq LIMIT ${ARCHIVE_MAX_RECORDS}`;
+  UNION ALL
+  SELECT ${COLUMNS_OF_R} FROM settled s CROSS JOIN records r ON r.seq = s.seq WHERE s.seq > ?
+  ORDER BY 1 LIMIT ${ARCHIVE_MAX_RECORDS}`;
 
 /** Joins consecutive versions to runs. */
 const makeRuns = () => {
@@ -155,16 +163,19 @@ export const collect = (asked: Collecting): CollectionResult => {
   try {
     if (archives !== null && archive !== undefined) removeUnknown(db, archives);
     db.exec(STANDING);
+    noteSettled(db, before_ms);
     const { runs, add } = makeRuns();
-    let [records, chars, first, last] = [0, 0, 0, after_seq];
+    let [records, settled, chars, first, last] = [0, 0, 0, 0, after_seq];
     let isFull = false;
-    for (const row of db.prepare(OLD_OUTPUT).raw().iterate(after_seq, before_ms) as Iterable<Row>) {
+    const old = db.prepare(OLD_RECORDS).raw().iterate(after_seq, before_ms, after_seq) as Iterable<Row>;
+    for (const row of old) {
       const line = verifiedLine(row);
       archive?.add(line);
       add(row[2], row[3]);
       if (records === 0) first = row[0];
       last = row[0];
       records++;
+      if (!isOutput(row[4] as RecordType)) settled++;
       chars += line.length;
       isFull = records === ARCHIVE_MAX_RECORDS || chars >= Math.min(ARCHIVE_MAX_BYTES, max_chars);
       if (isFull) break;
@@ -173,6 +184,7 @@ export const collect = (asked: Collecting): CollectionResult => {
     return {
       runs,
       records,
+      settled,
       chars,
       last,
       archive: records === 0 ? null : (archive?.end(first, last, records) ?? null),

@@ -1,5 +1,5 @@
 /**
- * Removes a run of output records from the log and leaves one `log_gap` in its place, in bounded slices of one transaction
+ * Removes a run of records from the log and leaves one `log_gap` in its place, in bounded slices of one transaction
  * each. The gap has the seq and version of the first removed record and grows with every slice, so a reader gets either the
  * records or the gap that reports them. Records that are gone already are skipped, so an interrupted removal is simply
  * repeated.
@@ -11,7 +11,7 @@ import type { RecordPayloads } from "../../../protocol/records.ts";
 import { type ChecksumFields, COLUMNS, checksumOf, lineOf, type Row, verifiedLine } from "../checksum.ts";
 import { makeRemoved } from "./removed.ts";
 
-/** Output records of one stream with consecutive versions. */
+/** Records of one stream with consecutive versions, all of which are removed. */
 export interface OutputRange {
   readonly stream: string;
   readonly from_version: number;
@@ -29,7 +29,7 @@ export type Remover = (run: OutputRange, from: number, archive: string | null) =
 const statementsOf = (db: Database) => ({
   output: db
     .prepare<unknown[], Row>(
-      `SELECT ${COLUMNS} FROM records WHERE stream = ? AND version BETWEEN ? AND ? AND type IN ('agent.event', 'worker_log_chunk')
+      `SELECT ${COLUMNS} FROM records WHERE stream = ? AND version BETWEEN ? AND ? AND type <> 'log_gap'
        ORDER BY version LIMIT ${GC_SLICE_RECORDS}`,
     )
     .raw(),
