@@ -20,7 +20,7 @@ import { socketPath } from "../../src/daemon/paths.ts";
 import type { LogRecord, RecordPayloads, RecordType } from "../../src/protocol/records.ts";
 import type { RequestInput, RequestName } from "../../src/protocol/requests.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
-import { AGENT, assertBuilt, CACHE, DAEMON } from "../support/built.ts";
+import { AGENT, assertBuilt, CACHE, COMPILED, DAEMON } from "../support/built.ts";
 
 export { AGENT, DAEMON };
 
@@ -252,7 +252,7 @@ export const launchDaemon = (
   const imported = hook === undefined ? [] : ["--import", hook];
   const daemon = spawn(process.execPath, [...imported, DAEMON, "--state-dir", stateDir, ...flags], {
     cwd: "/",
-    env: { ...environment(), ...env },
+    env: { ...environment(), ...COMPILED, ...env },
     stdio: ["ignore", fd, fd],
   });
   closeSync(fd);

@@ -7,9 +7,12 @@ const root = resolve(import.meta.dirname, "../..");
 export const AGENT = join(root, "bin/agent");
 export const DAEMON = join(root, "dist/daemon.js");
 
-const { XDG_CACHE_HOME } = process.env;
+const { XDG_CACHE_HOME, NODE_COMPILE_CACHE } = process.env;
 /** For a command with an environment of its own: what V8 has compiled for the commands of this run (once.ts). */
 export const CACHE: Readonly<Record<string, string>> = XDG_CACHE_HOME === undefined ? {} : { XDG_CACHE_HOME };
+/** The same for a daemon that a test starts by itself: from the command it would have it. */
+export const COMPILED: Readonly<Record<string, string>> =
+  NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
 let isKnownNew = false;
 
