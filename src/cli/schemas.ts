@@ -155,7 +155,7 @@ const skill: z.ZodType<SkillView> = z.object({
   runner: z.enum(["exec", "wasi", "oci"]).nullable(),
   origin: z.enum(["built_in", "state", "configured", "project"]),
   folder: z.string().nullable(),
-  network: z.union([z.literal("none"), z.array(z.string())]),
+  network: z.union([z.enum(["none", "asked"]), z.array(z.string())]),
   files: z.enum(["none", "read", "write"]).describe("its view of the workspace"),
   secrets: z.array(z.string()).describe("names of variables that it gets"),
   state: z.boolean().describe("it has a private directory that lasts"),

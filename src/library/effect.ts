@@ -14,6 +14,7 @@ import type { ScheduleChange } from "../runtime/schedule-replies.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { SearchReply } from "../runtime/search-replies.ts";
 import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
+import type { MadeToken } from "../runtime/token-replies.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";
 import { applyAs, scheduleAs, spawnAs, spawnManyAs, submitAs } from "./asked.ts";
 import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
@@ -30,7 +31,7 @@ import type {
   SpawnOptions,
   TokenOptions,
 } from "./options.ts";
-import { createTokenAs, type MadeToken } from "./tokens.ts";
+import { createTokenAs } from "./tokens-calls.ts";
 
 /** Every method is an Effect that fails only with a HoldfastError; every watch is a Stream. */
 export interface RuntimeApi

@@ -1,33 +1,10 @@
 /** `runtime.tokens`: names for callers of the daemon of this state directory. */
-import { Effect } from "effect";
-import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
-import { newTokenSecret, tokenDigest } from "../protocol/token.ts";
-import type { TokenChange, TokensReply } from "../runtime/token-replies.ts";
+import type { MadeToken, TokenChange, TokensReply } from "../runtime/token-replies.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";
 import { checked } from "./checked.ts";
 import type { TokenOptions } from "./options.ts";
 import type { RunCall } from "./promises.ts";
-
-/** A new token, and its secret, which is kept nowhere else. */
-export interface MadeToken extends TokenChange {
-  readonly secret: string;
-}
-
-/** `tokens.create` of both doors: the secret is made in this process. */
-export const createTokenAs = (
-  api: TokensApi,
-  options: TokenOptions,
-): Effect.Effect<MadeToken, HoldfastError> =>
-  Effect.suspend(() => {
-    const secret = newTokenSecret();
-    return Effect.flatMap(
-      Effect.try({
-        try: () => checked("token/create", { ...options, sha256: tokenDigest(secret) }),
-        catch: asHoldfastError,
-      }),
-      (asked) => Effect.map(api.create(asked), (made) => ({ ...made, secret })),
-    );
-  });
+import { createTokenAs } from "./tokens-calls.ts";
 
 /** Each method rejects with a HoldfastError and nothing else. */
 export class RuntimeTokens {

@@ -18,3 +18,8 @@ export interface TokensReply {
 export interface TokenChange extends TokenView {
   readonly effect: "created" | "deleted" | "noop";
 }
+
+/** A new token, and its secret, which is kept nowhere else. */
+export interface MadeToken extends TokenChange {
+  readonly secret: string;
+}
