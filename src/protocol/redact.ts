@@ -111,7 +111,11 @@ export const redactOutcome = <T>(outcome: Outcome<T>): Outcome<T> => {
   };
   return outcome.ok
     ? ({ ...outcome, ...told } as Outcome<T>)
-    : ({ ...outcome, ...told, error: redactError(outcome.error, plain) } as Outcome<T>);
+    : ({
+        ...outcome,
+        ...told,
+        error: redactError(outcome.error, { ...plain, value: redactValue }),
+      } as Outcome<T>);
 };
 
 /** Names and ids are shown to every caller unmasked, so a name that looks like a secret is refused. */
@@ -136,7 +140,11 @@ interface MaskFunctions {
   readonly name: (name: string) => MemberName;
   /** Objects that never change, as they are shown. */
   readonly shown?: WeakMap<object, object>;
+  /** True for our own answers, in which a number called `token` is the token of a lease, and an object so called tells of one. */
+  readonly hasLeases?: boolean;
 }
+
+const LEASE_TOKEN = "token";
 
 const redactDeep = (value: unknown, show: MaskFunctions, isBelowName: boolean, depth: number): unknown => {
   if (typeof value === "string") return isBelowName ? maskAll(value) : show.text(value);
@@ -162,7 +170,8 @@ const redactDeep = (value: unknown, show: MaskFunctions, isBelowName: boolean, d
     const member = (value as Record<string, unknown>)[name];
     const { shown, isSecret } = show.name(name);
     if (shown !== name) hasSecretKey = true;
-    const masked = redactDeep(member, show, isBelowName || isSecret, depth - 1);
+    const isLease = show.hasLeases === true && name === LEASE_TOKEN && typeof member !== "string";
+    const masked = redactDeep(member, show, isBelowName || (isSecret && !isLease), depth - 1);
     if (masked === member) continue;
     copy ??= { ...value };
     copy[name] = masked;
@@ -214,8 +223,13 @@ const memberNames = (mask: (name: string) => string): MaskFunctions["name"] =>
 const plain = makeRedactor();
 export const redactEnv = plain.env;
 const shown = new WeakMap<object, object>();
-const byShape: MaskFunctions = { text: redactText, name: memberNames((name) => name), shown };
-/** Masks JSON in depth, by the shapes and names of secrets. */
+const byShape: MaskFunctions = {
+  text: redactText,
+  name: memberNames((name) => name),
+  shown,
+  hasLeases: true,
+};
+/** Masks our own answers in depth, by the shapes and names of secrets. The output of agents was masked before, by their redactors. */
 export const redactValue = <T>(value: T): T => redactDeep(value, byShape, false, DATA_MAX_DEPTH) as T;
 /**
  * Says that an object never changes, so that redactValue searches it only once: the spec of a worker is in every answer

@@ -36,6 +36,22 @@ const watching: Answerer = (_data, emit) => {
   return watched(6, 6);
 };
 
+it("tree -f tells why its watch was refused, and does not stand there", async () => {
+  const root = { id: "root", type: "supervisor", name: null, status: "running", children: [] };
+  const refuse = () => {
+    throw new HoldfastError("QUEUE_FULL", "100 watches are open already.");
+  };
+  const { exit, stdout } = await against({ "agent/tree": () => root, "agent/watch": refuse }, [
+    "tree",
+    "--follow",
+  ]);
+  expect({ exit, ...envelopeOf(stdout) }).toMatchObject({
+    exit: 11,
+    ok: false,
+    error: { code: "QUEUE_FULL", message: "100 watches are open already." },
+  });
+});
+
 describe("json", () => {
   it("is exactly one ResponseEnvelope, and list gives the array itself", async () => {
     const { exit, stdout, stderr } = await against({ "agent/list": () => ({ workers: [worker()] }) }, [

@@ -2,12 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KNOWN_SECRET_MIN_CHARS } from "../../src/base/limits.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
+import { failure } from "../../src/protocol/outcome.ts";
 import {
   isSecretName,
   makeRedactor,
   redactEnv,
   redactError,
   redactOnce,
+  redactOutcome,
   redactText,
   redactValue,
   secretArguments,
@@ -302,6 +304,23 @@ describe("members", () => {
       "*** 3": 3,
       "***": 4,
     });
+  });
+
+  it("the token of a lease is told whole in our own answers, however long the log is, and nothing else below its name", () => {
+    const claimed = { token: 1_234_567, lease: { token: 100_000 }, results: [{ token: 99_999_999 }] };
+    expect(redactValue(claimed)).toBe(claimed);
+    const { error } = redactOutcome(
+      failure(new HoldfastError("LEASE_LOST", "It is over.", { details: { token: 1_234_567 } })),
+    ) as { error: HoldfastError };
+    expect(error.info.details).toEqual({ token: 1_234_567 });
+    // Flags in the manifest.
+    expect(redactValue({ flags: { token: { type: "int" } } })).toEqual({ flags: { token: { type: "int" } } });
+    expect(redactValue({ token: "1234567", auth_token: 1_234_567 })).toEqual({
+      token: "***",
+      auth_token: "***",
+    });
+    // An agent's output is masked by another redactor.
+    expect(makeRedactor().value({ token: 1_234_567 })).toEqual({ token: "***" });
   });
 
   it("long numbers below a secret's name are masked, others and booleans are not", () => {

@@ -1,6 +1,7 @@
 /** `agent tree -f`: prints the tree again whenever it has changed; on a terminal, in place. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { TREE_REDRAW_MS } from "../../base/limits.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
 import type { TreeNode } from "../../runtime/replies.ts";
 import type { Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
@@ -9,7 +10,7 @@ import type { Paint } from "../render/terminal.ts";
 import { renderText } from "../render/text.ts";
 
 /** Matches the types of records that change no tree. A watch takes at most 64 types. */
-const QUIET = /^(agent\.event$|turn_|session_|bb_|mailbox_|issue\.|board_|skill_)/;
+const QUIET = /^(agent\.event$|turn_|session_|bb_|mailbox_|issue\.|board_|skill_|token_)/;
 
 /** Cuts a tree that is drawn in place to the terminal's height; the cursor needs the last line. */
 export const clipped = (text: string, rows: number, paint: Paint): string => {
@@ -48,13 +49,18 @@ export const followTree = async (context: Context): Promise<{ readonly trees: nu
       dirty = true;
       changed?.();
     });
-    // It ends with the daemon; the loop below handles that.
-    watching.catch(() => changed?.());
+    let refused: HoldfastError | undefined;
+    watching.catch((error) => {
+      refused = error as HoldfastError;
+      changed?.();
+    });
     for (;;) {
-      if (!dirty && !client.isBroken())
+      if (!dirty && refused === undefined && !client.isBroken())
         await new Promise<void>((resolve) => {
           changed = resolve;
         });
+      // Nothing would tell of the next change. A watch that ended with its daemon is opened again by the next one.
+      if (refused !== undefined) throw refused;
       dirty = false;
       await show(await client.request("agent/tree", {}));
       await sleep(TREE_REDRAW_MS);
