@@ -1,13 +1,15 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Unit tests that share no process with others: the first replaces a module, the second takes half a minute. */
+/** Unit tests that share no process with others: the first replaces a module, the second takes long. */
 const APART = ["test/adapters/kinds/new-kind.unit.test.ts", "test/sim/simulator.unit.test.ts"];
 /** They begin first, so that no processor waits for one of them at the end. The others follow, large files first. */
 const LONG = [
   "test/chaos/crash-points.chaos.test.ts",
-  "test/sim/simulator.unit.test.ts",
   "test/chaos/children.chaos.test.ts",
+  "test/daemon/older-version.e2e.test.ts",
+  "test/daemon/state-files.e2e.test.ts",
+  "test/sim/simulator.unit.test.ts",
   "test/chaos/nemesis.chaos.test.ts",
   "test/docs/console.e2e.test.ts",
 ];

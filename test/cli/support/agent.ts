@@ -2,6 +2,8 @@
 import type { Streams } from "../../../src/cli/context.ts";
 import { run } from "../../../src/cli/run.ts";
 
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
 export interface Ran {
   readonly exit: number;
   readonly stdout: string;
@@ -41,11 +43,16 @@ export const agent = async (
     columns,
     errorColumns: columns,
   };
+  const others = SIGNALS.map((signal) => new Set(process.listeners(signal)));
   const exit = await run(
     argv,
     streams,
     { PATH: process.env.PATH, HOLDFAST_VALIDATE: "1", ...env },
     performance.now(),
   );
+  // A command listens until its process ends, but this process goes on.
+  for (const [at, signal] of SIGNALS.entries())
+    for (const listener of process.listeners(signal))
+      if (!others[at]!.has(listener)) process.removeListener(signal, listener);
   return { exit, stdout, stderr };
 };
