@@ -45,9 +45,16 @@ interface CompiledRule {
   /** Characters from behind the pair back to the beginning of `tells`, and back to the beginning of the match. */
   readonly toTells: number;
   readonly toStart: number;
-  readonly pattern: RegExp;
+  readonly source: string;
+  /** Made when it is needed first: a command that starts reads few texts, and no secrets. */
+  pattern?: RegExp;
   readonly shown: SecretRule["shown"] | undefined;
 }
+
+const patternOf = (rule: CompiledRule): RegExp => {
+  rule.pattern ??= new RegExp(rule.source, "y");
+  return rule.pattern;
+};
 
 /** The index of the second byte of the next known pair, or the end. */
 const pairAt = (isPair: Int32Array, from: number, end: number): number => {
@@ -70,8 +77,7 @@ export const makeScanner = (
   const add = (tells: string, back: number, source: string, shown: SecretRule["shown"] | undefined): void => {
     const at = rarestPair(tells);
     const pair = tells.charCodeAt(at) * BYTES + tells.charCodeAt(at + 1);
-    const pattern = new RegExp(source, "y");
-    const compiled = { tells, toTells: at + 1, toStart: at + 1 + back, pattern, shown };
+    const compiled = { tells, toTells: at + 1, toStart: at + 1 + back, source, shown };
     isPair[pair >> 5] = (isPair[pair >> 5] as number) | (1 << (pair & 31));
     byPair.set(pair, [...(byPair.get(pair) ?? []), compiled]);
   };
@@ -100,8 +106,9 @@ export const makeScanner = (
         const start = index - rule.toStart;
         if (start < done || !text.startsWith(rule.tells, index - rule.toTells)) continue;
         if (rule.shown === undefined ? hinted : (passed?.get(rule) ?? 0) > start) continue;
-        rule.pattern.lastIndex = start;
-        const match = rule.pattern.exec(text)?.[0];
+        const pattern = patternOf(rule);
+        pattern.lastIndex = start;
+        const match = pattern.exec(text)?.[0];
         if (match === undefined) continue;
         if (rule.shown === undefined) {
           hinted = true;

@@ -1,5 +1,4 @@
 /** agent archive, rename and prune: names, lists, and what is left of ended workers. */
-import { createInterface } from "node:readline/promises";
 import { Readable } from "node:stream";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -57,6 +56,8 @@ const pruned = async (client: Client, asked: RequestInput<"agent/prune">): Promi
 };
 
 const isAgreed = async (context: Context, question: string): Promise<boolean> => {
+  // Loaded here, because its dozen modules would be a part of every command's start.
+  const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: Readable.from(context.stdin()) });
   try {
     context.stderr(`${question} [y/N] `);

@@ -1,5 +1,4 @@
 /** agent send, ask and messages: messages to agents that read their input. */
-import { randomUUID } from "node:crypto";
 import { MESSAGE_TO_AGENT_MAX_BYTES, MESSAGES_PAGE_MAX } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -44,7 +43,7 @@ export const ask: CommandHandler = async (context) => {
   const { call, flags } = context;
   const [id, text] = call.args;
   const message = await messageOf(context, text!, "ask");
-  const idempotency_key = (flags["idempotency-key"] as string | undefined) ?? randomUUID();
+  const idempotency_key = (flags["idempotency-key"] as string | undefined) ?? crypto.randomUUID();
   const timeout = flags.timeout as number | undefined;
   const deadline = timeout === undefined ? undefined : performance.now() + timeout;
   const left = () =>
