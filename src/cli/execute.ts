@@ -3,6 +3,7 @@
 import { PRINTED_HEARTBEAT_MS } from "../base/limits.ts";
 import { type Artifactizer, artifactizer, outputLimits } from "../protocol/artifactize.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { COMMAND_FORM } from "../protocol/forms.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { failure } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
@@ -119,6 +120,10 @@ const meansOf = (asked: Execution) => {
 
 type Means = ReturnType<typeof meansOf>;
 
+/** The envelope of a run bears the name of its skill, as that of the skill itself does (protocol-v1.txt, command). */
+const envelopeCommand = ({ command: { command }, args: [skill = ""] }: Call): string =>
+  command === "skill/run" && COMMAND_FORM.test(skill) ? skill : command;
+
 const rendererOf = async (means: Means): Promise<Renderer> => {
   const { call, streams, env, started, mode, request_id, paint, errorPaint, lines } = means;
   const { command, flags } = call;
@@ -129,7 +134,7 @@ const rendererOf = async (means: Means): Promise<Renderer> => {
     mode === "json"
       ? jsonRenderer({ generation: generationOf(flags, env), validate })
       : mode === "ndjson"
-        ? await judgedInTests(ndjsonRenderer(command.command, request_id, started), env)
+        ? await judgedInTests(ndjsonRenderer(envelopeCommand(call), request_id, started), env)
         : textRenderer({ paint, errorPaint, flags, isStdoutTerminal, columns, errorColumns, printer });
   return validate && mode !== "text" ? (await import("./published.ts")).heldToSchema(plain, command) : plain;
 };

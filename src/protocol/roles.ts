@@ -10,6 +10,7 @@ import {
 import { AgentKind } from "./agent-event.ts";
 import { Permission } from "./permission.ts";
 import { parseRule } from "./permission-rules.ts";
+import { PROFILE_NAMES } from "./words.ts";
 
 export const RoleName = z
   .string()
@@ -44,6 +45,8 @@ export const Role = z.strictObject({
     .string()
     .refine((text) => Buffer.byteLength(text) <= PROMPT_MAX_BYTES, "it is over 1 MB")
     .optional(),
+  /** The skills that it may run: those of this profile, and of all above it. Default: the profile of the worker that asks. */
+  profile: z.enum(PROFILE_NAMES).optional(),
   /** How many levels of agents it may have below it; 0 is none. */
   depth: z.int().min(0).max(DEPTH_MAX).optional(),
 });
@@ -56,7 +59,7 @@ export type Roles = z.output<typeof Roles>;
 
 /** An overseer may ask for others; a worker and a companion may not, and a companion uses no tool that needs a permission. */
 export const BUILT_IN_ROLES: Roles = {
-  overseer: {},
-  worker: { depth: 0 },
-  companion: { depth: 0, allowed_tools: [] },
+  overseer: { profile: "overseer" },
+  worker: { depth: 0, profile: "worker" },
+  companion: { depth: 0, allowed_tools: [], profile: "companion" },
 };

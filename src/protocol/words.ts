@@ -27,6 +27,7 @@ export type ProfileName = (typeof PROFILE_NAMES)[number];
 
 /** Reserved commands of protocol-v1.txt that a built-in skill answers. */
 export const BUILTIN_COMMANDS = [
+  "http/openapi",
   "fs/ls",
   "fs/read",
   "text/grep",

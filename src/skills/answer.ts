@@ -9,9 +9,13 @@ import { type EnvelopeV1, type ErrorEnvelope, errorOf } from "../protocol/envelo
 import type { V1Code } from "../protocol/error-row.ts";
 import { ERROR_CATALOGUE, type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import { failure, type Outcome, success } from "../protocol/outcome.ts";
+import { redactValue } from "../protocol/redact.ts";
 import { validateEnvelope } from "../protocol/validate/envelope.ts";
 
 const LOGS = "Print the envelope alone on stdout; logs go to stderr.";
+
+/** The rule for secrets: a skill cannot know each name that looks like one, so its answer is masked, and not refused. */
+const MASKED_HERE = ["secret"];
 
 /** Our code for each code of the contract that a skill may name. */
 const CODE_OF: Readonly<Record<V1Code, ErrorCode>> = {
@@ -62,18 +66,23 @@ export const answerOf = (
       ? bad("SKILL_ENVELOPE_INVALID", `printed ${lines.length} JSON values instead of one envelope.`)
       : bad("SKILL_OUTPUT_UNREADABLE", "printed something that is no JSON.");
   }
-  const findings = validateEnvelope(stdout, { level: "spec", inlineMaxOf: () => CAPTURE_MAX_BYTES });
+  const findings = validateEnvelope(stdout, {
+    level: "spec",
+    inlineMaxOf: () => CAPTURE_MAX_BYTES,
+    except: MASKED_HERE,
+  });
   if (findings.count() > 0) {
     const problems = findings.list.map(({ place, message }) => `${place.pointer}: ${message}`);
     return bad("SKILL_ENVELOPE_INVALID", "printed no valid Protocol v1 envelope.", problems);
   }
-  const { command, status } = envelope as EnvelopeV1;
+  const masked = redactValue(envelope);
+  const { command, status } = masked as EnvelopeV1;
   if (command !== skill)
     return bad("SKILL_ENVELOPE_INVALID", `printed an envelope of ${JSON.stringify(command)}.`);
   if (status === "progress") return bad("SKILL_ENVELOPE_INVALID", "printed a progress envelope as its last.");
   return status === "ok"
-    ? success((envelope as EnvelopeV1).data)
-    : failure(errorIn(envelope as ErrorEnvelope, skill));
+    ? success((masked as EnvelopeV1).data)
+    : failure(errorIn(masked as ErrorEnvelope, skill));
 };
 
 const parsed = (text: string): unknown => {

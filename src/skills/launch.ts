@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SKILL_PROCESSES_MAX, SKILL_WRITE_MAX_BYTES } from "../base/limits.ts";
 import { sha256Digest } from "../protocol/canonical-json.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { CLOSED_PATH, type ClosedPlan } from "../workspace/sandbox/closed.ts";
+import { CLOSED_PATH, type ClosedPlan, holdsSystem } from "../workspace/sandbox/closed.ts";
 import { isNoSandbox } from "../workspace/sandbox/plan.ts";
 import { realPath } from "../workspace/sandbox/sandbox.ts";
 import type { SkillManifest } from "./manifest.ts";
@@ -39,7 +39,7 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
   const { capabilities, limits } = manifest;
   const workspace = realPath(place.workspace);
   const hidden = place.hidden.map(realPath);
-  if (isNoSandbox(workspace, hidden))
+  if (isNoSandbox(workspace, hidden) || holdsSystem(workspace))
     throw new HoldfastError("INVALID_REQUEST", `${workspace} cannot be the workspace of a skill.`, {
       suggestion: "Give a --workspace that holds only the work.",
       details: { rule: "workspace", workspace },

@@ -419,7 +419,11 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "skill command: `http/openapi`",
-      open: "not built yet",
+      done: ["httpOpenapi", "skills/builtin/http-openapi"],
+      held: [
+        "calls the server that its caller names, follows its pages, and tells no secret",
+        "skills/network.e2e",
+      ],
     },
     {
       says: "`plugin/auth`, `plugin/pagination`",
@@ -431,7 +435,11 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "`jobs/submit`, `tail`, `info`, `cancel`",
-      open: "workers are what would be jobs, under `agent/*`",
+      done: ["JOBS", "daemon/handlers/jobs"],
+      held: [
+        "its steps are progress envelopes, the last one final, and then comes the job",
+        "cli/commands/jobs.e2e",
+      ],
     },
     {
       says: "`bb/post`, `watch`, `search`, `claim`, `release`",
@@ -588,11 +596,24 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "workspace confinement and network policies, for skills",
+      says: "workspace confinement, for skills",
+      done: ["closed", "workspace/sandbox/closed"],
+      held: ["gets nowhere by `..`, by links, or by links that it makes", "skills/escapes.e2e"],
+    },
+    {
+      says: "network policies, for skills: none is the default",
       done: ["closed", "workspace/sandbox/closed"],
       held: [
         "reaches no network: no address of this machine, no metadata address, no name, no socket",
         "skills/escapes.e2e",
+      ],
+    },
+    {
+      says: "network policies, for skills: the hosts of the manifest",
+      done: ["NetworkProxy", "skills/network/proxy"],
+      held: [
+        "reaches nothing else: no other host or port, no metadata address, no name that leads there",
+        "skills/network.e2e",
       ],
     },
     {
@@ -729,7 +750,7 @@ export const PROTOCOL_V1: Contract = {
     "**Requests** are not in the document; ours have the members of an envelope that a caller knows (`version`, `command`, `data`, `meta`).",
     "**The inline limit is the reader's** ([0026](../decisions/0026-artifacts.md)): a client of the socket that says so takes more (`meta.inline_max_bytes`), as our own command does. A result that cannot be kept, on a full disk say, is sent whole, and `data.hint` says so: the one place where an envelope of ours breaks a rule of the document.",
     "**`summary.status_code`, `headers` and `pagination`** are for HTTP responses, which are those of `http/openapi`.",
-    "**Profiles.** `meta.profiles` is computed from the handlers: agent/v1 and plugin/v1 today. The command `http/openapi` of core/v1 is missing. A command that is not built is answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
+    "**Profiles.** `meta.profiles` is computed from the handlers: core/v1, agent/v1 and plugin/v1. A command that is not built is answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
     "**`meta.runner`, `workspace` and `skill_version`** are set for the answer of a skill alone. `source` is `run`, but for a manifest whose etag is told: it is `cache`, and `cache_key` is the etag.",
     "**Retries.** An error that we tell after several tries has `attempts` and `backoff`: the start of a daemon, the wait for the next one, the look at a run at boot, and the incarnations of a worker that somebody waits for; `retry_after` is told of a provider's limit whose reset is known.",
     "**Our own code** is in `error.details.code`: the catalogue of the document is coarser than what a caller can act on.",

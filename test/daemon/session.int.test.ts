@@ -46,7 +46,7 @@ describe("a connection", () => {
     client.send("protocol/hello", { versions: [2, 1], profiles: [] }, "hello");
     expect((await client.answer("hello")).data).toMatchObject({
       version: 1,
-      profiles: ["agent/v1", "plugin/v1"],
+      profiles: ["core/v1", "agent/v1", "plugin/v1"],
       commands: expect.arrayContaining(["agent/spawn", "agent/watch", "protocol/hello"]),
       limits: { request_bytes: REQUEST_MAX_BYTES, requests_in_flight: REQUESTS_IN_FLIGHT_MAX },
       daemon: { version: expect.any(String), store_id: expect.any(String) },

@@ -8,7 +8,7 @@ import { profilesOf, RESERVED } from "../../src/protocol/profiles.ts";
 it("the declared profiles are those that the daemon's handlers are enough for", () => {
   expect(OF_DAEMON).toEqual(PROFILES);
   expect(PROFILES).toEqual(profilesOf(Object.keys(HANDLERS)));
-  expect(PROFILES).toEqual(["agent/v1", "plugin/v1"]);
+  expect(PROFILES).toEqual(["core/v1", "agent/v1", "plugin/v1"]);
 });
 
 it.each(Object.entries(RESERVED))(

@@ -46,6 +46,15 @@ describe("the answer of a skill", () => {
     expect(codeOf(large)).toBeUndefined();
   });
 
+  it("is masked where it holds a secret, or a field that is named like one, and not refused", () => {
+    const told = JSON.parse(ok);
+    const data = { password: "hunter2hunter2", nested: [{ api_key: "k-1" }], count: 2 };
+    expect(answerOf("my/skill", Buffer.from(JSON.stringify({ ...told, data })))).toMatchObject({
+      ok: true,
+      value: { password: "***", nested: [{ api_key: "***" }], count: 2 },
+    });
+  });
+
   it("is the error that it names, by the code of the contract, with its hint", () => {
     const told = JSON.parse(line(failure(new HoldfastError("INVALID_REQUEST", "No city."))));
     const own = {

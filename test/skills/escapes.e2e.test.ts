@@ -170,6 +170,13 @@ describe.skipIf(!isHere)("a skill in its sandbox", () => {
     expect(readdirSync(place.workspace).sort()).toEqual([".holdfast", "made"]);
   });
 
+  it("makes no .git and no skill of the project where there is none", async () => {
+    const script = "mkdir -p .holdfast/skills/evil .git/hooks 2>/dev/null || GOT=refused";
+    const { got, place } = await tried(script, "capabilities: {files: write}\n");
+    expect(got).toBe("refused");
+    expect(readdirSync(place.workspace)).toEqual([]);
+  });
+
   it("prints no gigabyte: the kernel ends it at its bound, and the answer says why", async () => {
     const place = await skillPlace();
     place.add("try/out", "head -c 1073741824 /dev/zero | tr '\\0' 'x'");
@@ -214,7 +221,7 @@ describe.skipIf(!isHere)("a skill in its sandbox", () => {
 
   it("a workspace that would show the machine is refused", async () => {
     const { runtime, stateDir } = await skillPlace();
-    for (const workspace of ["/", "/proc", "/dev", stateDir])
+    for (const workspace of ["/", "/proc", "/dev", "/etc", "/etc/ssl", stateDir])
       expect(await errorOf(runtime.skills.run("fs/ls", {}, { workspace }))).toMatchObject({
         code: "INVALID_REQUEST",
         info: { details: { rule: "workspace" } },

@@ -17,6 +17,8 @@ export interface ValidationOptions {
   readonly strict?: boolean;
   /** The bytes that the reader of an envelope accepts inline; by default the document's 32 KB. */
   readonly inlineMaxOf?: (envelope: JsonObject) => number;
+  /** Ids of rules that the caller keeps by itself. */
+  readonly except?: readonly string[];
 }
 
 const OBJECT_RULE: ContractRule = {
@@ -68,12 +70,12 @@ export const readObject = (
 export const judge = (
   envelope: JsonObject,
   lineOf: JsonRead["lineOf"],
-  { level, strict = false, inlineMaxOf = () => INLINE_MAX_BYTES }: ValidationOptions,
+  { level, strict = false, inlineMaxOf = () => INLINE_MAX_BYTES, except = [] }: ValidationOptions,
   findings: Findings,
 ): void => {
   const view = viewOf(envelope, inlineMaxOf(envelope));
   for (const rule of ENVELOPE_RULES) {
-    if (!rule.levels.includes(level)) continue;
+    if (!rule.levels.includes(level) || except.includes(rule.id)) continue;
     const tell: ReportProblem = (pointer, message) => findings.add(rule, pointer, lineOf(pointer), message);
     rule.check(view, tell);
   }

@@ -119,6 +119,7 @@ export class SpawningMany {
     );
     const max_depth = depthLimit({ levels: role.depth, local_max_depth }, { depth, bound });
     const { epic_id, cwd, client_env } = asked;
+    const profile = role.profile ?? parent?.profile;
     const ofKind = kind === parent?.kind ? { argv: parent.argv, model: parent.model, ext: parent.ext } : {};
     const spec: WorkerSpecInput = {
       ...ofKind,
@@ -127,6 +128,7 @@ export class SpawningMany {
       ...(role.argv === undefined ? {} : { argv: role.argv }),
       ...(role.model === undefined ? {} : { model: role.model }),
       ...(max_depth === undefined ? {} : { max_depth }),
+      ...(profile === undefined ? {} : { profile }),
       kind,
       cwd,
       client_env,

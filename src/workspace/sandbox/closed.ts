@@ -48,6 +48,10 @@ const OF_SYSTEM = [
   "/etc/pki/tls/certs",
   "/etc/ca-certificates",
 ];
+/** Whether a directory holds one that the sandbox shows of the system: both cannot be mounted. */
+export const holdsSystem = (path: string): boolean =>
+  OF_SYSTEM.some((dir) => dir !== path && isIn(dir, path));
+
 /** The PATH inside, on which a program without a slash is looked for. */
 export const CLOSED_PATH = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin";
 
