@@ -139,6 +139,7 @@ const buildDaemon = async (): Promise<void> => {
       "daemon-watchdog": "src/daemon/watchdog-thread.ts",
       "store-thread": "src/store/sqlite/thread.ts",
       "skill-child": "src/skills/child.ts",
+      "skill-wasi": "src/skills/wasi.ts",
       "skill-tunnel": "src/skills/network/tunnelled.ts",
     },
     outdir: dist,

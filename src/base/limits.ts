@@ -843,6 +843,8 @@ export const SKILL_GRACE_MS = 1_000;
 /** The data segment of each process of a skill: the default and the most. */
 export const SKILL_MEMORY_DEFAULT_MB = 1_024;
 export const SKILL_MEMORY_MAX_MB = 65_536;
+/** The memory that the process of a WebAssembly module takes for itself, beside the module's own. */
+export const WASI_OWN_MB = 1_024;
 /** Processes and threads of a run. The kernel does not count those of root, unless a cgroup is delegated. */
 export const SKILL_PROCESSES_MAX = 128;
 /** The largest file that a skill can write, including its stdout. */

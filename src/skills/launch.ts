@@ -1,7 +1,7 @@
 /** Plans a run of a skill: its program, its variables, and what its sandbox shows. It looks at paths and starts nothing. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { SKILL_PROCESSES_MAX, SKILL_WRITE_MAX_BYTES } from "../base/limits.ts";
+import { SKILL_PROCESSES_MAX, SKILL_WRITE_MAX_BYTES, WASI_OWN_MB } from "../base/limits.ts";
 import { sha256Digest } from "../protocol/canonical-json.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { CLOSED_PATH, type ClosedPlan, holdsSystem } from "../workspace/sandbox/closed.ts";
@@ -9,7 +9,7 @@ import { isNoSandbox } from "../workspace/sandbox/plan.ts";
 import { realPath } from "../workspace/sandbox/sandbox.ts";
 import type { SkillManifest } from "./manifest.ts";
 import { PROXY_SOCKET, PROXY_VARIABLES } from "./network/variables.ts";
-import { builtinProgram, type OwnProgram, tunnelledProgram } from "./own-program.ts";
+import { builtinProgram, type OwnProgram, tunnelledProgram, wasiProgram } from "./own-program.ts";
 import type { FoundSkill } from "./places.ts";
 import { SKILL_STATE, SKILL_WORKSPACE } from "./variables.ts";
 
@@ -45,7 +45,7 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
       details: { rule: "workspace", workspace },
     });
   const folder = skill.folder === null ? undefined : realPath(skill.folder);
-  const program = programOf(skill.name, folder, manifest.run, place.proxy !== undefined);
+  const program = programOf(skill.name, folder, manifest, place.proxy !== undefined);
   const state = capabilities.state ? stateOf(skill.name, workspace, place.stateDir) : undefined;
   const { files } = capabilities;
   const env = {
@@ -71,7 +71,7 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
       variables: [...Object.keys(env), ...place.secrets],
       limits: {
         file_bytes: SKILL_WRITE_MAX_BYTES,
-        memory_bytes: limits.memory_mb * 1024 * 1024,
+        memory_bytes: (limits.memory_mb + (manifest.runner === "wasi" ? WASI_OWN_MB : 0)) * 1024 * 1024,
         processes: SKILL_PROCESSES_MAX,
       },
     },
@@ -82,10 +82,15 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
 const programOf = (
   name: string,
   folder: string | undefined,
-  run: readonly string[],
+  { run, runner, limits }: SkillManifest,
   hasProxy: boolean,
 ): OwnProgram => {
   if (folder === undefined) return builtinProgram(name);
+  if (runner === "wasi") {
+    const [module = "", ...args] = run;
+    const { argv, files } = wasiProgram([join(folder, module), ...args], limits.memory_mb);
+    return { argv, files: [...files, folder] };
+  }
   const argv = programIn(folder, run);
   if (!hasProxy) return { argv, files: [folder] };
   const tunnelled = tunnelledProgram(argv);

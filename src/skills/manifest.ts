@@ -50,16 +50,34 @@ const Limits = z.strictObject({
   memory_mb: z.int().min(16).max(SKILL_MEMORY_MAX_MB).default(SKILL_MEMORY_DEFAULT_MB),
 });
 
-export const SkillManifest = z.strictObject({
-  name: z.string().max(128).regex(COMMAND_FORM, "a name is NAMESPACE/VERB in a-z, 0-9 and hyphens"),
-  version: z.string().min(1).max(64).default("0.0.0"),
-  summary: z.string().min(1).max(SKILL_SUMMARY_MAX_CHARS),
-  runner: Runner.default("exec"),
-  /** The program and its arguments. One with a slash is in the skill's folder; any other is found on the PATH of the system. */
-  run: z.array(word).min(1).max(SKILL_ARGS_MAX),
-  capabilities: Capabilities.prefault({}),
-  limits: Limits.prefault({}),
-});
+/** protocol-v1.txt, Security invariants: WASI skills MUST NOT have network access. */
+const isOffline = ({
+  runner,
+  capabilities,
+}: {
+  runner: Runner;
+  capabilities: { network: unknown };
+}): boolean => runner !== "wasi" || capabilities.network === "none";
+
+const isModule = ({ runner, run }: { runner: Runner; run: readonly string[] }): boolean =>
+  runner !== "wasi" || run[0]?.endsWith(".wasm") === true;
+
+export const SkillManifest = z
+  .strictObject({
+    name: z.string().max(128).regex(COMMAND_FORM, "a name is NAMESPACE/VERB in a-z, 0-9 and hyphens"),
+    version: z.string().min(1).max(64).default("0.0.0"),
+    summary: z.string().min(1).max(SKILL_SUMMARY_MAX_CHARS),
+    runner: Runner.default("exec"),
+    /** The program and its arguments. One with a slash is in the skill's folder; any other is found on the PATH of the system. */
+    run: z.array(word).min(1).max(SKILL_ARGS_MAX),
+    capabilities: Capabilities.prefault({}),
+    limits: Limits.prefault({}),
+  })
+  .refine(isOffline, {
+    path: ["capabilities", "network"],
+    message: "a skill with the runner wasi has no network",
+  })
+  .refine(isModule, { path: ["run"], message: "the runner wasi runs a .wasm file of the skill's folder" });
 export type SkillManifest = z.infer<typeof SkillManifest>;
 
 /** A manifest, or one sentence for each mistake. */

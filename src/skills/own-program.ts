@@ -6,7 +6,11 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 
 /** Their names in a build, beside their sources. */
-const SOURCES = { "skill-child": "child.ts", "skill-tunnel": "network/tunnelled.ts" } as const;
+const SOURCES = {
+  "skill-child": "child.ts",
+  "skill-tunnel": "network/tunnelled.ts",
+  "skill-wasi": "wasi.ts",
+} as const;
 
 /** From sources, Node runs the file directly. A build has one bundle each, beside the daemon's and above the library's. */
 const root = dirname(dirname(here));
@@ -25,10 +29,15 @@ export interface OwnProgram {
   readonly files: readonly string[];
 }
 
-const ownProgram = (name: keyof typeof SOURCES, words: readonly string[]): OwnProgram => {
+const ownProgram = (
+  name: keyof typeof SOURCES,
+  words: readonly string[],
+  flags: readonly string[] = [],
+): OwnProgram => {
   const { program, files } = found(name);
+  const quiet = "--disable-warning=ExperimentalWarning";
   return {
-    argv: [process.execPath, "--disable-warning=ExperimentalWarning", realpathSync(program), ...words],
+    argv: [process.execPath, quiet, ...flags, realpathSync(program), ...words],
     files: [process.execPath, ...files].map((path) => realpathSync(path)),
   };
 };
@@ -38,3 +47,13 @@ export const builtinProgram = (skill: string): OwnProgram => ownProgram("skill-c
 
 /** The words that run a program behind the tunnel to its proxy. */
 export const tunnelledProgram = (argv: readonly string[]): OwnProgram => ownProgram("skill-tunnel", argv);
+
+/** A page of WebAssembly has 64 KiB, and a memory at most 65,536 of them. */
+const WASM_PAGES_MAX = 65_536;
+const PAGES_OF_MB = 16;
+
+/** The words that run a module of WebAssembly, whose memory is bounded. */
+export const wasiProgram = (argv: readonly string[], memory_mb: number): OwnProgram =>
+  ownProgram("skill-wasi", argv, [
+    `--wasm-max-mem-pages=${Math.min(memory_mb * PAGES_OF_MB, WASM_PAGES_MAX)}`,
+  ]);

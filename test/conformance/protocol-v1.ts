@@ -617,8 +617,9 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "WASI isolation",
-      open: "there is no runner for WASI yet",
+      says: "WASI isolation: no network",
+      done: ["SkillManifest", "skills/manifest"],
+      held: ["may name no hosts, and runs a .wasm file", "skills/wasi.e2e"],
     },
   ],
   "Review rules": [

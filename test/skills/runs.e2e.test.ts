@@ -102,10 +102,10 @@ describe.skipIf(!isHere)("a run", () => {
 
 it("a runner that is not built is told before anything starts", async () => {
   const { runtime, workspace, add } = await skillPlace();
-  add("try/wasm", "true", "runner: wasi\n");
-  expect(await errorOf(runtime.skills.run("try/wasm", {}, { workspace }))).toMatchObject({
+  add("try/image", "true", "runner: oci\n");
+  expect(await errorOf(runtime.skills.run("try/image", {}, { workspace }))).toMatchObject({
     code: "UNSUPPORTED_CAPABILITY",
-    info: { details: { runner: "wasi" } },
+    info: { details: { runner: "oci" } },
   });
   expect(await runtime.list({ all: true })).toEqual([]);
 });

@@ -34,10 +34,11 @@ export const skillGround = (stateDir: string, configured?: SkillConfiguration): 
 /** The manifest of a skill that can be run. Fails with SKILL_NOT_FOUND for a folder that cannot be run. */
 export const runnable = (skill: FoundSkill): SkillManifest => {
   const { name, folder, manifest, problems } = skill;
-  if (manifest !== null && manifest.runner === "exec") return manifest;
+  if (manifest !== null && manifest.runner !== "oci") return manifest;
   if (manifest !== null)
     throw new HoldfastError("UNSUPPORTED_CAPABILITY", `${name} wants the runner ${manifest.runner}.`, {
-      suggestion: "Give it runner: exec; the runners wasi and oci are not built yet.",
+      suggestion:
+        "Give it runner: exec, or wasi for a module of WebAssembly; the runner oci is not built yet.",
       details: { skill: name, runner: manifest.runner },
     });
   const why =
