@@ -89,7 +89,7 @@ export class NetworkProxy {
       },
       (asked, answer) => void this.forward(asked, answer).catch(() => answer.destroy()),
     );
-    // The kernel's line holds those beyond it.
+    // Node refuses those beyond it.
     this.server.maxConnections = PROXY_AT_ONCE_MAX;
     this.server.on("connection", (socket: Socket) => this.watch(socket));
     this.server.on("connect", (asked, socket, head) => {
