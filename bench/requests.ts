@@ -214,13 +214,18 @@ const mutations = async (daemon: BenchDaemon): Promise<Result> => {
   };
 };
 
-/** Requests of the blackboard and of schedules, in turns with `agent/info`: both see the same machine. */
-const blackboard = async (daemon: BenchDaemon, id: string): Promise<readonly Result[]> => {
+/** Requests of the blackboard, boards, mailboxes, schedules and tokens, in turns with `agent/info`: both see the same machine. */
+const control = async (daemon: BenchDaemon, id: string): Promise<readonly Result[]> => {
   const path = join(daemon.dir, "agent.sock");
   const spec = { kind: "command", argv: ["true"], cwd: "/", restart: "temporary" as const };
   await daemon.request("schedule/add", { schedule: { name: "yearly", cron: "@yearly", spec } });
   const { item_id } = await daemon.request<{ item_id: string }>("bb/post", { title: "one" });
   await daemon.request("bb/claim", { id: item_id, lease_ms: BB_LEASE_MAX_MS });
+  await daemon.request("board/add", { cards: [{ id: "GH-1", title: "one" }] });
+  await daemon.request("board/block", { id: "GH-1", reason: "it stays where it is" });
+  await daemon.request("mailbox/send", { to: "user", payload: "one" });
+  const token = { name: "one", sha256: "0".repeat(64) };
+  await daemon.request("token/create", token);
   const info = await asker(path, "agent/info", { id });
   const results: Result[] = [];
   for (const [what, name, data] of [
@@ -228,6 +233,11 @@ const blackboard = async (daemon: BenchDaemon, id: string): Promise<readonly Res
     ["`bb/search` of one item", "bb/search", { text: "on*" }],
     ["`bb/claim` that is refused", "bb/claim", { id: item_id }],
     ["`schedule/list` of one schedule", "schedule/list", {}],
+    ["`board/list` of one card", "board/list", {}],
+    ["`board/show`", "board/show", { id: "GH-1" }],
+    ["`board/claim` that is refused", "board/claim", { id: "GH-1" }],
+    ["`mailbox/list` of one message", "mailbox/list", { id: "user" }],
+    ["`token/create` again", "token/create", token],
   ] as const) {
     const asked = await asker(path, name, data);
     const times: number[] = [];
@@ -254,7 +264,7 @@ export const requests = async (): Promise<readonly Result[]> => {
   const { id } = await daemon.request<{ id: string }>("agent/spawn", command(["sleep", "1000000"]));
   const results = [
     ...(await reads(daemon, id)),
-    ...(await blackboard(daemon, id)),
+    ...(await control(daemon, id)),
     await crowd(daemon, id),
     await mutations(daemon),
   ];
