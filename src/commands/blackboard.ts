@@ -37,14 +37,14 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
     exits: [5, 6, 11],
     summary: "Post an item to the blackboard, for others to claim",
     details:
-      "Prints the id of the item. Starts the daemon if none runs. Anybody who reaches the daemon can read it, so it must hold no secret; what looks like one is masked. An artifact that it names is kept until the item is gone.",
-    args: [{ name: "TITLE", help: "its name in lists" }],
+      "Prints the id of the item. Starts the daemon if none runs. Every client of the daemon can read the item, so put no secret into it; text that looks like one is masked. Its artifacts are kept until the item is gone.",
+    args: [{ name: "TITLE", help: "the title of the item in lists" }],
     flags: [
       namespace,
       { name: "body", type: "string", value: "TEXT", help: "its text, up to 32 KB" },
       { name: "body-file", type: "string", value: "F", help: "its text from a file; - is stdin" },
       { name: "data", type: "string", value: "JSON", help: "its data for programs, up to 32 KB" },
-      tag("label that a claim, a list or a search can ask for"),
+      tag("tag for claims, lists and searches to select by"),
       {
         name: "artifact",
         type: "string",
@@ -56,7 +56,7 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
         name: "ttl",
         type: "duration",
         value: "1d",
-        help: "how long it stays if nobody finishes it",
+        help: "how long the item stays if nobody finishes it",
         default: "1d",
         min: BB_TTL_MIN_MS,
         max: BB_TTL_MAX_MS,
@@ -87,7 +87,7 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
     danger: "safe",
     summary: "Find items that have all these words",
     details:
-      "Looks in titles, bodies, data and tags, and takes no notice of upper and lower case. A word with a star at its end is the beginning of one: log*.",
+      "Searches titles, bodies, data and tags, and ignores case. A word with a star at its end is the beginning of a word: log*.",
     args: [{ name: "WORD", help: "a word, or the beginning of one", required: true, variadic: true }],
     flags: [
       namespace,
@@ -102,9 +102,9 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
     request: "bb/watch",
     danger: "safe",
     stream: true,
-    summary: "Follow what happens on the blackboard",
+    summary: "Follow the changes of the blackboard",
     details:
-      "Prints a record for each item that is posted, claimed, extended, released or over. Ctrl-C ends it. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ.",
+      "Prints a record for each item that is posted, claimed, extended, released or expired. Ctrl-C ends it. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ.",
     flags: [namespace, watchFrom, since, noFollow],
     examples: ["agent bb watch", "agent bb watch --ns builds --from 0 --no-follow -o ndjson"],
   },
@@ -113,9 +113,9 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
     request: "bb/claim",
     danger: "mutating",
     exits: [5, 6],
-    summary: "Claim an item, so that nobody else has it meanwhile",
+    summary: "Claim an item, so that nobody else can",
     details:
-      "Without ITEM: the oldest free item. Prints a token, which extends the lease or releases the item. After the lease the item is free again, and its token is refused. Tokens only rise, so a program that keeps the highest that it has seen can refuse a late holder.",
+      "Without ITEM: the oldest free item. Prints a token, which extends the lease or releases the item. After the lease the item is free again, and its token is refused. Tokens only rise, so a program that remembers the highest one can refuse a late holder.",
     args: [{ name: "ITEM", help: "id of an item, or a unique prefix of it" }],
     flags: [
       namespace,
@@ -124,7 +124,7 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
         name: "lease",
         type: "duration",
         value: "5m",
-        help: "how long it is yours, unless you extend it",
+        help: "how long the item is yours, unless you extend the lease",
         default: "5m",
         min: BB_LEASE_MIN_MS,
         max: BB_LEASE_MAX_MS,
@@ -140,7 +140,7 @@ export const BLACKBOARD_COMMANDS = inGroup("Share work", [
     danger: "mutating",
     exits: [5, 6],
     summary: "Give an item back, or finish it",
-    details: "Without --done the item is free for others. The token of a lease that is over is refused.",
+    details: "Without --done the item is free for others. The token of an expired lease is refused.",
     args: [{ name: "ITEM", help: "id of the item, or a unique prefix of it", required: true }],
     flags: [
       { name: "token", type: "int", value: "N", help: "as agent bb claim printed it", min: 1 },

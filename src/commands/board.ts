@@ -42,7 +42,7 @@ export const BOARD_COMMANDS = inGroup("Share work", [
     exits: [5, 6, 7, 11],
     summary: "Add cards to a board: one, or those of a file",
     details:
-      "A file has one card a line, as JSON: {id, title, body, labels, priority}. A card whose id the board has is not added again: it takes the new words and stays where it is, so that a tracker can be fed again and again. Prints the ids of new cards. Starts the daemon if none runs.",
+      "A file has one card a line, as JSON: {id, title, body, labels, priority}. A card whose id the board has is not added again: it gets the new title and text and stays in its lane, so you can import from a tracker again and again. Prints the ids of new cards. Starts the daemon if none runs.",
     args: [
       { name: "CARD", help: "the id of the card, as its tracker has it" },
       { name: "TITLE", help: "the task in one line" },
@@ -89,7 +89,7 @@ export const BOARD_COMMANDS = inGroup("Share work", [
     request: "board/show",
     danger: "safe",
     exits: [5],
-    summary: "Show a card, and what leads to its worker, its worktree and its changes",
+    summary: "Show a card with its worker, its worktree and the command for its changes",
     args: [card],
     flags: [board],
     examples: ["agent board show GH-12"],
@@ -100,9 +100,9 @@ export const BOARD_COMMANDS = inGroup("Share work", [
     danger: "mutating",
     exits: [5, 6, 7, 11],
     argv: true,
-    summary: "Give each card of a board a worker, so many at once",
+    summary: "Give each card of a board a worker, a limited number at once",
     details:
-      "Sets the dispatcher of the board, which the daemon keeps over restarts. Each card gets a worker of its own, in a git worktree of its own. A worker that completes moves its card to Done, or with --review to Review; one that fails is tried again or blocks its card, by the code of its error. {id}, {title}, {body} and {labels} in PROMPT stand for the words of the card; without them the words come after the prompt. The worker has the id in HOLDFAST_CARD. Without KIND the worker stays as it was set, so that --slots alone changes the number; --slots 0 takes no more cards.",
+      "Sets the dispatcher of the board, which the daemon keeps over restarts. Each card gets a worker of its own, in a git worktree of its own. A worker that completes moves its card to Done, or with --review to Review; one that fails is tried again or blocks its card, by the code of its error. {id}, {title}, {body} and {labels} in PROMPT stand for the fields of the card; without them the card's text follows the prompt. The worker finds the id in HOLDFAST_CARD. Without KIND the worker's spec stays as it is, so --slots alone changes the number; --slots 0 takes no more cards.",
     args: [
       { name: "KIND", help: "kind of agent", complete: "kind" },
       { name: "PROMPT", help: "the agent's task for each card; - reads stdin" },
@@ -118,7 +118,7 @@ export const BOARD_COMMANDS = inGroup("Share work", [
         min: 0,
         max: BOARD_SLOTS_MAX,
       },
-      { name: "review", type: "bool", help: "a card whose worker has completed waits for a review" },
+      { name: "review", type: "bool", help: "move a card to Review when its worker has completed" },
       { name: "from", type: "string", value: "F", help: "add the cards of this file first; - is stdin" },
       { name: "no-worktree", type: "bool", help: "all workers work in the same directory" },
       ...CARD_FLAGS,
@@ -132,7 +132,7 @@ export const BOARD_COMMANDS = inGroup("Share work", [
   cardMove(
     "claim",
     "Take a card yourself, so that no worker is spawned for it",
-    "From Todo, RetryQueued, Blocked or Review. A claim of an agent ends with the agent.",
+    "From Todo, RetryQueued, Blocked or Review. An agent's claim ends with the agent.",
   ),
   cardMove("release", "Give a claimed card back", "The dispatcher may take it then."),
   cardMove("retry", "Try a card again now", "From RetryQueued, Blocked or Review."),
@@ -148,7 +148,7 @@ export const BOARD_COMMANDS = inGroup("Share work", [
     request: "board/watch",
     danger: "safe",
     stream: true,
-    summary: "Follow what happens on a board",
+    summary: "Follow the moves of the cards of a board",
     details:
       "Prints a record for each move of a card. Ctrl-C ends it. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ.",
     flags: [board, watchFrom, since, noFollow],

@@ -10,7 +10,7 @@ export const CARE_COMMANDS = inGroup("Start and stop", [
     exits: [5, 6],
     summary: "Give a worker another name",
     details:
-      "The name must be free among living workers. Its id, and all that is on record of it, stay. A worker of a file is named by its place there.",
+      "The name must be free among living workers. The worker keeps its id and its records. A worker of a tree file cannot be renamed, because its place in the file names it.",
     args: [id, { name: "NAME", help: "its name from now on", required: true }],
     flags: [idempotencyKey],
     examples: ["agent rename fixer login-fixer"],
@@ -22,7 +22,7 @@ export const CARE_COMMANDS = inGroup("Start and stop", [
     exits: [2, 5, 6],
     summary: "Take ended workers out of the lists",
     details:
-      "Removes nothing: agent list --archived shows them, and every other command takes them. A worker that is started again is listed again.",
+      "Removes nothing: agent list --archived shows archived workers, and every other command accepts them. A worker that is started again is listed again.",
     args: [ids("ended workers to archive", { required: false })],
     flags: [
       { ...labelled, help: "all ended workers that have this label" },
@@ -35,9 +35,9 @@ export const CARE_COMMANDS = inGroup("Start and stop", [
     words: ["prune"],
     request: "agent/prune",
     danger: "destructive",
-    summary: "Remove what is left of ended workers: run directories, and worktrees without changes",
+    summary: "Remove the files of ended workers: run directories, and worktrees without changes",
     details:
-      "Asks first; without a terminal it needs --force. A worker whose worktree has changes stays whole, and so do workers of a tree that is up. A pruned worker is archived, and cannot be started or resumed again. Its raw output is gone. Its records, usage and artifacts stay, as retention keeps them: agent info, logs, output and search still know it.",
+      "Asks first; without a terminal it needs --force. Nothing is removed of a worker whose worktree has changes, or of a worker of a tree that is up. A pruned worker is archived, and cannot be started or resumed again. Its raw output is gone. Its records, usage and artifacts stay, as retention keeps them: agent info, logs, output and search still know it.",
     flags: [
       {
         name: "until",
@@ -51,7 +51,7 @@ export const CARE_COMMANDS = inGroup("Start and stop", [
         type: "list",
         value: "S,…",
         suggests: ["completed", "failed", "cancelled"],
-        help: "only workers that ended so",
+        help: "only workers that ended in these states",
       },
       { name: "force", type: "bool", help: "do not ask" },
       dryRun,

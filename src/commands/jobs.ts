@@ -26,7 +26,7 @@ export const JOB_COMMANDS = inGroup("Jobs", [
     argv: true,
     summary: "Start a job, a worker that is never restarted, and print its id",
     details:
-      "Takes what `agent spawn` takes, but for the restart policy. A job waits for its turn as every worker does, and survives the end of the daemon.",
+      "Takes the arguments and flags of `agent spawn`, except the restart policy. A job queues like every worker, and survives the end of the daemon.",
     args: [
       { name: "KIND", help: "kind of agent", complete: "kind" },
       { name: "PROMPT", help: "the agent's task; - reads stdin" },
@@ -38,7 +38,7 @@ export const JOB_COMMANDS = inGroup("Jobs", [
     words: ["jobs", "list"],
     request: "jobs/list",
     danger: "safe",
-    summary: "List the jobs, oldest first, with those that have ended",
+    summary: "List the jobs, including ended ones, oldest first",
     flags: [
       {
         name: "state",

@@ -183,7 +183,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
     exits: [5],
     summary: "Find records by their words, newest first",
     details:
-      "Finds records that have all words of TEXT: what agents said and did, prompts, messages, errors. A word ends where its letters and digits do, and upper case and accents do not count. Text in double quotes is a phrase, and a word with a star at its end is the beginning of a word, of two letters or more. The first search of a long log takes its words into an index, holdfast.db.words in the state directory; if nobody searches for a week, it is removed.",
+      "Finds records that have all words of TEXT, in the words and actions of agents, prompts, messages and errors. Words consist of letters and digits; case and accents do not count. Text in double quotes is a phrase, and a word with a star at its end is the beginning of a word, of two letters or more. The first search of a long log builds an index of its words, holdfast.db.words in the state directory; the daemon removes it after a week without a search.",
     args: [{ name: "TEXT", help: "words to look for", required: true, variadic: true }],
     flags: [
       {

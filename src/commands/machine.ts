@@ -106,7 +106,7 @@ export const MACHINE_COMMANDS = inGroup("This machine", [
   {
     words: ["doctor"],
     danger: "safe",
-    summary: "Find what is missing on this machine, and how to fix it",
+    summary: "Check this machine for missing parts, and show how to fix them",
     examples: ["agent doctor"],
   },
 ]);

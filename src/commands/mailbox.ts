@@ -18,20 +18,24 @@ const mailAddress: ArgDef = {
   help: "a worker, or user; by default your own mailbox",
   complete: "living",
 };
-const mailToken: ArgDef = { name: "TOKEN", help: "as agent mailbox poll has told it", required: true };
+const mailToken: ArgDef = {
+  name: "TOKEN",
+  help: "the token that agent mailbox poll printed",
+  required: true,
+};
 const mailId: ArgDef = { name: "ID", help: "the message, or a unique prefix of its id", required: true };
 const mailJson: FlagDef = { name: "json", type: "bool", help: "TEXT is a JSON value" };
 const mailArtifact: FlagDef = {
   name: "artifact",
   type: "string",
   value: "DIGEST",
-  help: "the digest of content that is too large, as agent cas put prints it",
+  help: "the digest of larger content, as agent cas put prints it",
 };
 const mailLease: FlagDef = {
   name: "lease",
   type: "duration",
   value: "D",
-  help: "how long nobody else gets it",
+  help: "how long no other consumer gets it",
   default: "5m",
   min: 1,
   max: MAILBOX_LEASE_MAX_MS,
@@ -53,7 +57,7 @@ export const MAILBOX_COMMANDS = inGroup("Talk", [
     danger: "mutating",
     exits: [5, 6, 11],
     summary: "Put a message into a worker's mailbox, and print its id",
-    details: `The worker gets it when it polls (agent mailbox poll), once the message is durable here. A mailbox that holds ${MAILBOX_MESSAGES_MAX} messages refuses more. A secret in the message is masked: its reader sees ***.`,
+    details: `The message is durable once the command returns; the worker gets it when it polls (agent mailbox poll). A mailbox that holds ${MAILBOX_MESSAGES_MAX} messages refuses more. A secret in the message is masked: the reader sees ***.`,
     args: [
       { name: "TO", help: "a worker, or user", required: true, complete: "living" },
       { name: "TEXT", help: "the message, at most 32 KB; - reads stdin" },
@@ -73,7 +77,7 @@ export const MAILBOX_COMMANDS = inGroup("Talk", [
         name: "ttl",
         type: "duration",
         value: "D",
-        help: "undelivered for so long, it becomes a dead letter",
+        help: "an undelivered message becomes a dead letter after this time",
         default: "7d",
         min: 1,
         max: MAILBOX_TTL_MAX_MS,
@@ -83,7 +87,7 @@ export const MAILBOX_COMMANDS = inGroup("Talk", [
         name: "correlation",
         type: "string",
         value: "ID",
-        help: "the id of something that it belongs to; its reader is told",
+        help: "the id of a related request or message; the reader sees it",
       },
       idempotencyKey,
     ],
@@ -98,7 +102,7 @@ export const MAILBOX_COMMANDS = inGroup("Talk", [
     danger: "mutating",
     exits: [5, 6, 7, 11],
     summary: "Take the next messages out of a mailbox, under a lease",
-    details: `Inside a run it polls the worker's own mailbox, and needs no address; elsewhere your own one, user. A message that is not acknowledged with its token within the lease is delivered again, and after ${MAILBOX_ATTEMPTS_MAX} deliveries it is a dead letter. Every message is delivered at least once: its id tells a repeat.`,
+    details: `Without ADDRESS it polls the worker's own mailbox inside a run, and yours (user) elsewhere. A message that is not acknowledged with its token within the lease is delivered again, and after ${MAILBOX_ATTEMPTS_MAX} deliveries it is a dead letter. Every message is delivered at least once; a repeat has the same id.`,
     args: [mailAddress],
     flags: [
       { name: "wait", type: "bool", help: "wait for a message" },
@@ -127,8 +131,8 @@ export const MAILBOX_COMMANDS = inGroup("Talk", [
     request: "mailbox/ack",
     danger: "mutating",
     exits: [5, 6, 7, 11],
-    summary: "Acknowledge a message that you polled, and answer it",
-    details: "The message is gone then. The reply and the acknowledgement happen together, or neither does.",
+    summary: "Acknowledge a polled message, and answer it if you like",
+    details: "Removes the message. The reply and the acknowledgement happen together, or neither does.",
     args: [mailToken],
     flags: [
       { name: "reply", type: "string", value: "TEXT", help: "answer its sender; - reads stdin" },
@@ -180,7 +184,7 @@ export const MAILBOX_COMMANDS = inGroup("Talk", [
     exits: [5, 7],
     summary: "List the messages of a mailbox, or its dead letters",
     details:
-      "ready: the next poll gets it. delayed: nobody gets it yet. leased: a consumer has it. An acknowledged message is in no list; its records are in the log.",
+      "ready: the next poll gets it. delayed: no poll gets it yet. leased: a consumer has it. No list shows an acknowledged message; its records are in the log.",
     args: [mailAddress],
     flags: [
       { name: "dead", type: "bool", help: "the dead letters instead" },

@@ -20,7 +20,7 @@ export const SKILL_COMMANDS = inGroup("Skills", [
     exits: [2, 5, 6, 7, 8, 10, 11],
     summary: "Run a skill in its sandbox, and print its answer",
     details:
-      "A skill sees its workspace and the programs of the system, and nothing else: no home, no socket, no network. Its own manifest says what more it needs. Starts the daemon if none runs. The run is a worker, whose logs are those of the skill: `agent logs JOB`. Ctrl-C ends it.",
+      "A skill sees its workspace and the programs of the system, and nothing else: no home, no socket, no network. Its manifest names everything else that it needs. Starts the daemon if none runs. The run is a worker; `agent logs JOB` shows the skill's logs. Ctrl-C ends it.",
     args: [{ name: "SKILL", help: "as agent skills list names it, NAMESPACE/VERB", required: true }],
     flags: [
       {
@@ -37,14 +37,14 @@ export const SKILL_COMMANDS = inGroup("Skills", [
         type: "enum",
         values: PROFILE_NAMES,
         value: "PROFILE",
-        help: "refuse what this profile does not name",
+        help: "refuse a skill that this profile does not name",
       },
       {
         name: "secret",
         type: "string",
         value: "NAME",
         repeatable: true,
-        help: "variable of yours that a built-in skill may read; a manifest names its own",
+        help: "your variable that a built-in skill may read; other skills name theirs in the manifest",
       },
     ],
     examples: [
@@ -70,7 +70,7 @@ export const SKILL_COMMANDS = inGroup("Skills", [
     request: "skill/info",
     danger: "safe",
     exits: [5],
-    summary: "Show what a skill is, and what it may do",
+    summary: "Show a skill and its rights",
     args: [{ name: "SKILL", help: "NAMESPACE/VERB", required: true }],
     flags: [skillWorkspace],
     examples: ["agent skills show fs/ls"],

@@ -53,7 +53,7 @@ export const START_COMMANDS = inGroup("Start and stop", [
     exits: [1, 2, 5, 6, 8, 10, 11],
     summary: "Start several agents by their roles: all of them, or none",
     details:
-      "FILE is YAML or JSON: {epic_id, spawn_reason, requested_subagents: [{role, task, local_max_depth}], wait_for_completion}, or the list of agents alone. Each agent is checked first; if one is denied, none starts, and each has its reason as a code. The roles are overseer, worker and companion, and those of config.yaml. A role inherits everything else from the worker whose agent asks, and its rights only narrow. A role without a kind needs such a worker.",
+      "FILE is YAML or JSON: {epic_id, spawn_reason, requested_subagents: [{role, task, local_max_depth}], wait_for_completion}, or the list of agents alone. All agents are checked first; if one is denied, none starts, and each denial has a code as its reason. The roles are overseer, worker, companion, and the roles of config.yaml. A role inherits everything else from the worker whose agent asks, and its rights only narrow. A role without a kind needs such a worker.",
     args: [{ name: "FILE", help: "the request; - reads stdin", required: true }],
     flags: [
       { name: "epic", type: "string", value: "ID", help: "the epic that they work on, a label of each" },
