@@ -17,6 +17,10 @@ import type { Paint } from "./render/terminal.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
+/** The key that makes a repeat of the call safe. */
+export const keyOf = ({ flags }: Pick<Call, "flags">): string | undefined =>
+  flags["idempotency-key"] as string | undefined;
+
 /** An outcome, and the exit code if it is not that of the error: a child's, or a signal's. */
 export type CommandResult = Outcome<unknown> & { readonly exit?: number; readonly meta?: PageMeta };
 

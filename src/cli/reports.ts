@@ -1,5 +1,7 @@
 /** Results of commands that the client carries out itself. */
+
 import type { Level } from "../protocol/validate/finding.ts";
+import type { EffectWord } from "../runtime/api.ts";
 
 export interface InstallReply {
   readonly path: string;
@@ -7,14 +9,7 @@ export interface InstallReply {
   /** The commands that were run, or that the user should run. */
   readonly commands: readonly string[];
   readonly ran: boolean;
-  readonly effect:
-    | "created"
-    | "updated"
-    | "deleted"
-    | "noop"
-    | "would_create"
-    | "would_update"
-    | "would_delete";
+  readonly effect: EffectWord;
 }
 
 export interface UpgradeReply {

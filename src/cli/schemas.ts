@@ -523,7 +523,7 @@ const installed = z.object({
   text: z.string(),
   commands: z.array(z.string()).describe("commands that were run, or that the user should run"),
   ran: z.boolean(),
-  effect: z.enum(["created", "updated", "deleted", "noop", "would_create", "would_update", "would_delete"]),
+  effect,
 });
 
 const messageState = z.enum(["accepted", "delivered", "acknowledged", "undeliverable", "unknown"]);

@@ -1,5 +1,5 @@
 /** The answers of schedules, without Effect, as in `replies.ts`. */
-import type { MissedPolicy, OverlapPolicy, RunCause } from "../protocol/schedule-records.ts";
+import type { RunCause, SchedulePlan } from "../protocol/schedule-records.ts";
 import type { WorkerSpec, WorkerStatus } from "../protocol/worker.ts";
 
 export interface ScheduleRunView {
@@ -13,15 +13,9 @@ export interface ScheduleRunView {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-export interface ScheduleView {
+export interface ScheduleView extends SchedulePlan {
   readonly name: string;
   readonly schedule_id: string;
-  readonly cron: string;
-  readonly zone: string;
-  readonly overlap: OverlapPolicy;
-  readonly missed: MissedPolicy;
-  readonly missed_max: number;
-  readonly starting_deadline_ms: number | null;
   /** The tree whose file has it; null if a command added it. */
   readonly tree: string | null;
   readonly by: string;

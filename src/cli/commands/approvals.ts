@@ -2,7 +2,7 @@
 
 import { commandLine } from "../../base/shell.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { CommandHandler, Context } from "../context.ts";
+import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import { pageAsked, pageShown } from "./paging.ts";
 
 export const approvals: CommandHandler = async (context) => {
@@ -34,7 +34,7 @@ const decided =
         id: call.args[0]!,
         decision,
         message: flags.reason as string | undefined,
-        idempotency_key: flags["idempotency-key"] as string | undefined,
+        idempotency_key: keyOf({ flags }),
       }),
     );
 
@@ -45,6 +45,6 @@ export const cancel: CommandHandler = async ({ call, flags, connect }) =>
   success(
     await (await connect()).request("agent/cancel", {
       id: call.args[0]!,
-      idempotency_key: flags["idempotency-key"] as string | undefined,
+      idempotency_key: keyOf({ flags }),
     }),
   );

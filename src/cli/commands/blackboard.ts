@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { BB_BODY_MAX_BYTES } from "../../base/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
-import type { CommandHandler, Context } from "../context.ts";
+import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { pageAsked, pageShown } from "./paging.ts";
 import { readBounded, whyUnreadable } from "./read-file.ts";
@@ -15,7 +15,6 @@ const inNamespace = (context: Context): readonly string[] => {
   const ns = namespaceOf(context);
   return ns === undefined ? [] : ["--ns", ns];
 };
-const keyOf = ({ flags }: Context): string | undefined => flags["idempotency-key"] as string | undefined;
 const tagsOf = ({ flags }: Context): string[] => (flags.tag as string[] | undefined) ?? [];
 
 const dataProblem = (text: string): string[] => {

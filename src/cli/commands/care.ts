@@ -6,7 +6,7 @@ import type { RequestInput } from "../../protocol/requests.ts";
 import type { WorkerStatus } from "../../protocol/worker.ts";
 import type { PruneReply } from "../../runtime/care-replies.ts";
 import type { Client } from "../client.ts";
-import type { CommandHandler, Context } from "../context.ts";
+import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { bytes, count } from "../render/units.ts";
 import { chosen } from "./list.ts";
@@ -14,8 +14,6 @@ import { withResults } from "./workers.ts";
 
 /** Statuses of workers that have ended. */
 const ENDED: readonly WorkerStatus[] = ["completed", "failed", "cancelled"];
-
-const keyOf = ({ flags }: Context): string | undefined => flags["idempotency-key"] as string | undefined;
 
 export const archive: CommandHandler = async (context) => {
   const client = await context.connect();

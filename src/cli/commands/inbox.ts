@@ -2,7 +2,7 @@
 
 import type { HoldAnswer } from "../../protocol/holds.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { CommandHandler } from "../context.ts";
+import { type CommandHandler, keyOf } from "../context.ts";
 import { pageAsked, pageShown } from "./paging.ts";
 
 export const inbox: CommandHandler = async (context) => {
@@ -25,7 +25,7 @@ export const answer: CommandHandler = async ({ call, flags, connect }) => {
     id: id!,
     answer: said as HoldAnswer,
     message: flags.reason as string | undefined,
-    idempotency_key: flags["idempotency-key"] as string | undefined,
+    idempotency_key: keyOf({ flags }),
   });
   return success({ ...reply, effect: reply.effect ?? "updated" });
 };

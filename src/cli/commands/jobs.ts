@@ -1,7 +1,7 @@
 /** agent jobs: workers that are never restarted, in the words of protocol-v1.txt. */
 import { JOB_STATES, type JobState, type JobStep } from "../../protocol/jobs.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { CommandHandler } from "../context.ts";
+import { type CommandHandler, keyOf } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { leavesRunning } from "./follow.ts";
@@ -16,7 +16,7 @@ export const submit: CommandHandler = async (context) => {
   context.onInterrupt = { sentence: "The job may have been submitted all the same. See: agent jobs list" };
   const asked = await client.ask("jobs/submit", {
     spec: { ...spec, restart: "temporary" },
-    idempotency_key: flags["idempotency-key"] as string | undefined,
+    idempotency_key: keyOf({ flags }),
   });
   const job = told(asked, spec.kind);
   if (job.effect === "noop") context.warn(`A job of this idempotency key exists already: ${job.job_id}`);
@@ -85,7 +85,7 @@ export const cancel: CommandHandler = async (context) => {
       ids: [...call.args],
       reason: flags.reason as string | undefined,
       grace_ms: flags.grace as number | undefined,
-      idempotency_key: flags["idempotency-key"] as string | undefined,
+      idempotency_key: keyOf({ flags }),
     }),
   );
 };

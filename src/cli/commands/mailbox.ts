@@ -9,7 +9,7 @@ import { isDigest } from "../../protocol/forms.ts";
 import type { MailType } from "../../protocol/mail-records.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { JsonValue } from "../../protocol/talk-records.ts";
-import type { CommandHandler, Context } from "../context.ts";
+import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { type Call, invalid } from "../parse.ts";
 import { pageAsked, pageShown } from "./paging.ts";
@@ -42,7 +42,6 @@ interface SendFlags {
   readonly ttl?: number;
   readonly delay?: number;
   readonly correlation?: string;
-  readonly "idempotency-key"?: string;
 }
 
 export const send: CommandHandler = async (context) => {
@@ -59,7 +58,7 @@ export const send: CommandHandler = async (context) => {
       ttl_ms: flags.ttl,
       delay_ms: flags.delay,
       correlation_id: flags.correlation,
-      idempotency_key: flags["idempotency-key"],
+      idempotency_key: keyOf(context),
     }),
   );
 };

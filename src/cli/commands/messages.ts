@@ -2,7 +2,7 @@
 import { MESSAGE_TO_AGENT_MAX_BYTES, MESSAGES_PAGE_MAX } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { CommandHandler, Context } from "../context.ts";
+import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { type Call, invalid } from "../parse.ts";
 import { duration } from "../render/units.ts";
@@ -31,7 +31,7 @@ export const send: CommandHandler = async (context) => {
     id: id!,
     text: text === undefined ? undefined : await messageOf(context, text, "send"),
     close: flags.close === true,
-    idempotency_key: flags["idempotency-key"] as string | undefined,
+    idempotency_key: keyOf({ flags }),
   });
   const waits = reply.state === "accepted" ? await standingStill(client, id!) : undefined;
   if (waits !== undefined) context.warn(waits);
@@ -43,7 +43,7 @@ export const ask: CommandHandler = async (context) => {
   const { call, flags } = context;
   const [id, text] = call.args;
   const message = await messageOf(context, text!, "ask");
-  const idempotency_key = (flags["idempotency-key"] as string | undefined) ?? crypto.randomUUID();
+  const idempotency_key = keyOf({ flags }) ?? crypto.randomUUID();
   const timeout = flags.timeout as number | undefined;
   const deadline = timeout === undefined ? undefined : performance.now() + timeout;
   const left = () =>

@@ -3,7 +3,7 @@
  * first argument is a KIND, and the call is an `agent spawn` in a session that Holdfast may not know.
  */
 import type { HoldfastError } from "../../protocol/errors.ts";
-import type { CommandResult, Context } from "../context.ts";
+import { type CommandResult, type Context, keyOf } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { begun, readPrompt, spawnFrom } from "./spawn.ts";
 import { promptConditions, spawnConditions } from "./spawn-conditions.ts";
@@ -63,7 +63,7 @@ const goOn =
       interactive: flags.interactive as boolean | undefined,
       parent: parentOf(context.env),
       dry_run: flags["dry-run"] === true,
-      idempotency_key: flags["idempotency-key"] as string | undefined,
+      idempotency_key: keyOf({ flags }),
     });
     return begun(context, reply);
   };

@@ -1,7 +1,7 @@
 /** agent schedule …: workers that start at times. */
 import { success } from "../../protocol/outcome.ts";
 import type { MissedPolicy, OverlapPolicy } from "../../protocol/schedule-records.ts";
-import type { CommandHandler, Context } from "../context.ts";
+import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import type { Call, CallPlace } from "../parse.ts";
 import { pageAsked, pageShown } from "./paging.ts";
 import { askedSpec, told } from "./spawn.ts";
@@ -28,8 +28,6 @@ export const addProblems = (call: Call, place?: CallPlace): readonly string[] =>
 export const addGate: typeof spawnGate = (call) => (isWhole(call) ? spawnGate(spawned(call)) : undefined);
 export const addConditions: typeof spawnConditions = (call, place) =>
   isWhole(call) ? spawnConditions(spawned(call), place) : [];
-
-const keyOf = ({ flags }: Context): string | undefined => flags["idempotency-key"] as string | undefined;
 
 export const add: CommandHandler = async (context) => {
   const { call, flags } = context;

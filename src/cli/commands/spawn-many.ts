@@ -1,6 +1,6 @@
 /** agent spawn-many: several agents by their roles, all of them or none. */
 import { SPAWN_MANY_FILE_MAX_BYTES } from "../../base/limits.ts";
-import type { CommandHandler, CommandResult, Context } from "../context.ts";
+import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
 import { invalid } from "../parse.ts";
 import { leavesRunning } from "./follow.ts";
 import { readBounded, whyUnreadable } from "./read-file.ts";
@@ -43,7 +43,7 @@ export const spawnMany: CommandHandler = async (context) => {
     spawn_reason: (flags.reason as string | undefined) ?? asked.spawn_reason,
     cwd: context.cwd,
     client_env: sentEnvironment([ALWAYS_INHERITED], context),
-    idempotency_key: flags["idempotency-key"] as string | undefined,
+    idempotency_key: keyOf({ flags }),
   });
   if (!outcome.ok || !isWaited) return outcome;
   const { spawned_agents, ...rest } = outcome.value;

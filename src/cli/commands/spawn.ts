@@ -7,7 +7,7 @@ import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { SpawnReply } from "../../runtime/replies.ts";
 import type { Client } from "../client.ts";
-import type { CommandResult, Context, Streams } from "../context.ts";
+import { type CommandResult, type Context, keyOf, type Streams } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { addedKind } from "./added-kinds.ts";
 import { follow, leavesRunning } from "./follow.ts";
@@ -90,7 +90,7 @@ export const spawnFrom = async (context: Context, call: Call): Promise<CommandRe
   const asked = await client.ask("agent/spawn", {
     spec,
     dry_run: flags["dry-run"] === true,
-    idempotency_key: flags["idempotency-key"] as string | undefined,
+    idempotency_key: keyOf({ flags }),
   });
   return begun(context, told(asked, spec.kind));
 };

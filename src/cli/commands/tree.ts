@@ -15,7 +15,7 @@ import type { AppliedReply, PerWorker, TreeNode } from "../../runtime/api.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
 import type { TreeFile } from "../../tree-file/read.ts";
 import type { Client } from "../client.ts";
-import type { CommandHandler, CommandResult, Context } from "../context.ts";
+import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { addedKinds, mayBeAdded } from "./added-kinds.ts";
@@ -179,7 +179,7 @@ const apply = async (context: Context, dry_run: boolean): Promise<AppliedTree> =
     context.onInterrupt = {
       sentence: "The daemon continues. See: agent tree   Stop it: agent down",
     };
-  const idempotency_key = context.flags["idempotency-key"] as string | undefined;
+  const idempotency_key = keyOf(context);
   const asked = await client.ask("tree/apply", { ...request, dry_run, idempotency_key });
   if (!asked.ok) throw withPlaces(asked.error, file, context);
   return { ...asked.value, effect: asked.value.effect ?? effectOf(asked.value, dry_run) };
@@ -278,7 +278,7 @@ export const down: CommandHandler = async (context) => {
   const done = context.progress(`stopping ${name}`);
   try {
     const file = typed === undefined ? { file: fileOf(context) } : {};
-    const idempotency_key = flags["idempotency-key"] as string | undefined;
+    const idempotency_key = keyOf({ flags });
     const reply = await client.request("tree/down", { name, ...file, idempotency_key });
     await outlasting(context, { resume: () => `agent down ${name}` }, async (next) => {
       // A tree that was brought up again since then is another one.

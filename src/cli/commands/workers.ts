@@ -3,7 +3,7 @@
 import { HoldfastError } from "../../protocol/errors.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { PerWorker } from "../../runtime/api.ts";
-import type { CommandHandler, CommandResult, Context } from "../context.ts";
+import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
@@ -53,7 +53,6 @@ export const withResults = async (
 };
 
 /** The key under which a repeat has no effect. */
-const keyOf = (flags: Call["flags"]): string | undefined => flags["idempotency-key"] as string | undefined;
 
 /** A command is for the workers that are named, for those with a label, or for all. */
 export const chosenProblems = ({ command, args, flags }: Call): readonly string[] => {
@@ -84,7 +83,7 @@ export const kill: CommandHandler = async (context) => {
       signal: flags.signal as string | undefined,
       reason: flags.reason as string | undefined,
       dry_run: flags["dry-run"] === true,
-      idempotency_key: keyOf(flags),
+      idempotency_key: keyOf({ flags }),
     }),
   );
 };
@@ -99,7 +98,7 @@ export const restart: CommandHandler = async (context) => {
   return withResults(context, `restarting ${ids.join(", ")}`, () =>
     flags["dry-run"]
       ? dryRun(client, ids, wouldRestart)
-      : client.ask("agent/restart", { ids, idempotency_key: keyOf(flags) }),
+      : client.ask("agent/restart", { ids, idempotency_key: keyOf({ flags }) }),
   );
 };
 
@@ -108,7 +107,7 @@ export const pause: CommandHandler = async (context) => {
   const client = await context.connect();
   const ids = [...(await chosen(context, client))];
   if (ids.length === 0) return perWorker([]);
-  const how = { reason: flags.reason as string | undefined, idempotency_key: keyOf(flags) };
+  const how = { reason: flags.reason as string | undefined, idempotency_key: keyOf({ flags }) };
   return withResults(context, `pausing ${ids.join(", ")}`, () =>
     flags["dry-run"] ? dryRun(client, ids, wouldPause) : client.ask("agent/pause", { ids, ...how }),
   );
@@ -122,7 +121,7 @@ export const unpause: CommandHandler = async (context) => {
   return withResults(context, `letting ${ids.join(", ")} go on`, () =>
     flags["dry-run"]
       ? dryRun(client, ids, wouldUnpause)
-      : client.ask("agent/unpause", { ids, idempotency_key: keyOf(flags) }),
+      : client.ask("agent/unpause", { ids, idempotency_key: keyOf({ flags }) }),
   );
 };
 
