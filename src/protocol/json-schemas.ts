@@ -4,7 +4,7 @@ import { AgentEvent } from "./agent-event.ts";
 import { AgentCompletion } from "./completion.ts";
 import { EnvelopeV1, ResponseEnvelope, ResponseEnvelopeG2 } from "./envelope-schemas.ts";
 import { LogGap } from "./log-gap.ts";
-import { type RequestName, Requests } from "./requests.ts";
+import { Requests } from "./requests.ts";
 import { WorkerSpec } from "./worker.ts";
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -24,9 +24,6 @@ const schemaOf = (name: string, type: z.ZodType): JsonSchema => ({
   title: name,
   ...z.toJSONSchema(type, { target: "draft-2020-12", io: "input" }),
 });
-
-/** The `data` of a request. */
-export const requestSchema = (name: RequestName): JsonSchema => schemaOf(name, Requests[name]);
 
 /** Every published schema by its name; a request's schema is named `namespace/verb`. */
 export const jsonSchemas = (): Record<string, JsonSchema> => {

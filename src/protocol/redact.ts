@@ -221,7 +221,6 @@ const memberNames = (mask: (name: string) => string): MaskFunctions["name"] =>
   remembering((name) => ({ shown: redactText(mask(name)), isSecret: isSecretName(name) }));
 
 const plain = makeRedactor();
-export const redactEnv = plain.env;
 const shown = new WeakMap<object, object>();
 const byShape: MaskFunctions = {
   text: redactText,

@@ -6,7 +6,6 @@ import { failure } from "../../src/protocol/outcome.ts";
 import {
   isSecretName,
   makeRedactor,
-  redactEnv,
   redactError,
   redactOnce,
   redactOutcome,
@@ -340,7 +339,8 @@ describe("members", () => {
   });
 });
 
-describe("redactEnv", () => {
+const redactEnv = makeRedactor().env;
+describe("redacting an environment", () => {
   it("masks secret names and shapes, and shows references and the rest", () => {
     expect(
       redactEnv({

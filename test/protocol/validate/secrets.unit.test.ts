@@ -1,6 +1,6 @@
 /** A secret of the validator is what we mask in our own output. */
 import { describe, expect, it } from "vitest";
-import { redactEnv, redactValue } from "../../../src/protocol/redact.ts";
+import { makeRedactor, redactValue } from "../../../src/protocol/redact.ts";
 import { secretsIn } from "../../../src/protocol/validate/secrets.ts";
 
 const found = (value: unknown): string[] => [...secretsIn(value, ["data"])];
@@ -27,7 +27,7 @@ describe("a secret is found", () => {
 
   it("and none in what we have masked, in a reference, or below a name that only sounds like one", () => {
     expect(found(redactValue(told))).toEqual([]);
-    expect(found(redactEnv({ API_KEY: "@env:API_KEY", TOKEN: "abc", PASSWORD: "" }))).toEqual([]);
+    expect(found(makeRedactor().env({ API_KEY: "@env:API_KEY", TOKEN: "abc", PASSWORD: "" }))).toEqual([]);
     expect(found({ cache_key: "k1", max_tokens: "5", author: "a", secret: 5 })).toEqual([]);
   });
 });
