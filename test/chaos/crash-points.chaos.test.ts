@@ -56,7 +56,7 @@ const epochOf = async (daemon: Daemon): Promise<string> =>
 describe("a daemon that dies at", () => {
   test.each(chains.map((chain) => ({ points: chain.map(nameOf).join(" "), chain })))(
     "$points leaves nothing undone and nothing done twice",
-    { timeout: 240_000 },
+    { timeout: 600_000 },
     async ({ chain }) => {
       const dir = temporaryDirectory();
       const stateDir = join(dir, "state");
