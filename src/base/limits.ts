@@ -859,6 +859,8 @@ export const PROXY_RUN_MAX_BYTES = 256 * 1024 * 1024;
 /** The head of a request to the proxy, and the time until it is whole. */
 export const PROXY_HEAD_MAX_BYTES = 16 * 1024;
 export const PROXY_HEAD_MS = 10_000;
+/** The host of a request to the proxy, which is recorded: no name is longer. */
+export const PROXY_HOST_MAX_CHARS = 255;
 /** The longest wait for a name, and for one address. */
 export const PROXY_CONNECT_MS = 10_000;
 /** A connection of the proxy on which nothing moves is ended. */

@@ -157,7 +157,7 @@ const skill: z.ZodType<SkillView> = z.object({
   folder: z.string().nullable(),
   network: z.union([z.enum(["none", "asked"]), z.array(z.string())]),
   files: z.enum(["none", "read", "write"]).describe("its view of the workspace"),
-  secrets: z.array(z.string()).describe("names of variables that it gets"),
+  variables: z.array(z.string()).describe("names of the variables that are its secrets"),
   state: z.boolean().describe("it has a private directory that lasts"),
   breaker: z.enum(["closed", "open", "half_open"]),
   problems: z.array(z.string()).describe("the mistakes of its manifest"),

@@ -246,8 +246,11 @@ export class Session {
   }
 
   /** A named token is looked at with each request, because it may be revoked or expire meanwhile. */
-  private isAuthorised(token = this.presented?.secret): boolean {
-    if (token !== undefined && isSameToken(token, this.ground.guard.token)) this.authorised = true;
+  private isAuthorised(given?: string): boolean {
+    const isOwn = given !== undefined && isSameToken(given, this.ground.guard.token);
+    // The daemon's own token opens the door, and keeps no name alive that was presented before.
+    const token = isOwn ? this.presented?.secret : (given ?? this.presented?.secret);
+    if (isOwn && token === undefined) this.authorised = true;
     else if (token !== undefined) {
       const name = this.ground.principalOf(token);
       this.authorised = name !== undefined && (this.presented?.secret ?? token) === token;

@@ -18,7 +18,8 @@ export interface SkillView {
   /** `asked`: the hosts that the input of a run names. */
   readonly network: "none" | "asked" | readonly string[];
   readonly files: "none" | "read" | "write";
-  readonly secrets: readonly string[];
+  /** Names of its secrets. A field that is called `secrets` would be masked on its way. */
+  readonly variables: readonly string[];
   readonly state: boolean;
   /** State of its circuit breaker: `open` refuses runs for a while. */
   readonly breaker: "closed" | "open" | "half_open";

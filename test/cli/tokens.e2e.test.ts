@@ -1,6 +1,8 @@
 /** Tokens with names as people use them: made once, presented by a variable or a file, found in records, revoked. */
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogRecord } from "../../src/protocol/records.ts";
 import { AGENT } from "../support/built.ts";
@@ -39,7 +41,7 @@ describe("the secret", () => {
     const secret = await made("alice", "--expires", "30d");
     expect(secret).toMatch(/^hft_[0-9a-f]{64}$/);
     const listed = await commands.text("token", "list");
-    expect(listed.stdout).toMatch(/alice +in 30d/);
+    expect(listed.stdout).toMatch(/alice +in (30d|29d23h)/);
     const { data } = await commands.agent("token", "list");
     expect(data).toMatchObject([{ name: "alice", by: "user", expired: false }]);
     const log = await commands.start(["db", "export", "-o", "ndjson"]).ended;
@@ -114,6 +116,24 @@ describe("a client that presents a token", () => {
     });
     watch.child.kill();
     await watch.ended;
+  });
+
+  it("loses its name with the token, though the connection has presented the daemon's own", async () => {
+    const judy = await made("judy");
+    const own = readFileSync(join(commands.home, "daemon.token"), "utf8").trim();
+    const socket = connect(join(commands.home, "agent.sock"));
+    const answers = createInterface(socket)[Symbol.asyncIterator]();
+    const post = async (token: string) => {
+      const said = { version: 1, command: "bb/post", data: { title: "x" }, meta: { token } };
+      socket.write(`${JSON.stringify(said)}\n`);
+      return (await answers.next()).value as string;
+    };
+    expect(await post(judy)).toContain('"status":"ok"');
+    expect(await post(own)).toContain('"status":"ok"');
+    expect((await byOf("bb_posted")).slice(-2)).toEqual(["user:judy", "user:judy"]);
+    expect((await commands.agent("token", "revoke", "judy")).exit).toBe(0);
+    expect(await post(own)).toContain("EAUTH");
+    socket.destroy();
   });
 
   it("is refused once the token has expired, and the name is free again", async () => {

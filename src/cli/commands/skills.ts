@@ -69,8 +69,8 @@ export const run: CommandHandler = async (context) => {
   const workspace = workspaceOf(context);
   const input = await inputOf(context);
   const client = await context.connect({ start: true });
-  const { secrets } = await client.request("skill/info", { skill, workspace });
-  const named = [...secrets, ...((flags.secret as string[] | undefined) ?? [])];
+  const { variables } = await client.request("skill/info", { skill, workspace });
+  const named = [...variables, ...((flags.secret as string[] | undefined) ?? [])];
   const client_env = Object.fromEntries(
     named.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );

@@ -32,7 +32,7 @@ const skillsText: TextOf<SkillsReply> = ({ skills }, { paint, columns }) => {
 };
 
 const skillText: TextOf<SkillView> = (skill, { paint }) => {
-  const { summary, version, runner, origin, folder, files, secrets, state, problems } = skill;
+  const { summary, version, runner, origin, folder, files, variables, state, problems } = skill;
   const rows: readonly (readonly [string, string])[] = [
     ["skill", skill.skill],
     ["summary", summary],
@@ -42,7 +42,7 @@ const skillText: TextOf<SkillView> = (skill, { paint }) => {
     ["from", folder === null ? origin : `${origin}: ${folder}`],
     ["workspace", files],
     ["network", networkOf(skill)],
-    ["secrets", secrets.join(" ")],
+    ["secrets", variables.join(" ")],
     ["keeps", state ? "a private directory of each workspace" : ""],
     ...problems.map((problem) => ["mistake", problem] as const),
   ];

@@ -6,6 +6,7 @@ import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { Effect } from "effect";
 import { attemptAsync } from "../../actors/machine/attempt.ts";
+import { withoutSecrets } from "../../actors/worker/launching.ts";
 import { PROXY_RUN_MAX_BYTES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { workerStream } from "../../protocol/records.ts";
@@ -105,7 +106,10 @@ export class SkillNetworks {
     const { host, address, isAllowed, rule, reason } = decided;
     const decision = isAllowed ? ("allowed" as const) : ("denied" as const);
     const { clock } = this.core.now();
-    const payload = { skill, host, address, decision, rule, reason, clock };
+    // A skill chooses the host of its request, which may hold a secret that it was given.
+    const redact = this.core.roster.live.get(worker_id)?.redact ?? withoutSecrets;
+    const told = { host: redact.text(host), reason: redact.text(reason) };
+    const payload = { skill, address, decision, rule, ...told, clock };
     const stream = workerStream(worker_id);
     await this.core.services.log.commit([{ type: "skill_connection", stream, worker_id, payload }]);
   }

@@ -216,7 +216,12 @@ export class Skills implements SkillsApi {
 
   private viewOf(found: FoundSkill): SkillView {
     const { name: skill, summary, origin, folder, manifest, problems, urls } = found;
-    const { network = "none", files = "none", secrets = [], state = false } = manifest?.capabilities ?? {};
+    const {
+      network = "none",
+      files = "none",
+      secrets: variables = [],
+      state = false,
+    } = manifest?.capabilities ?? {};
     const { version = null, runner = null } = manifest ?? {};
     const breaker = this.breakers.get(skill)?.state ?? "closed";
     return {
@@ -228,7 +233,7 @@ export class Skills implements SkillsApi {
       folder,
       network: urls === undefined ? network : "asked",
       files,
-      secrets,
+      variables,
       state,
       breaker,
       problems,

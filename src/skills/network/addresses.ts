@@ -56,6 +56,8 @@ export const kindOfAddress = (address: string, own: readonly string[] = []): Add
   if (family === 0) return "reserved";
   const name = family === 4 ? "ipv4" : "ipv6";
   const found = BLOCKS.find(([, block]) => block.check(plain, name))?.[0];
-  const isOwn = own.includes(plain) || own.includes(plain.replace(/^::ffff:/, ""));
-  return found ?? (isOwn ? "loopback" : undefined);
+  if (found !== undefined) return found;
+  // A block knows all spellings of an address: ::ffff:c000:207 is 192.0.2.7.
+  const machine = blockOf(own.map((one) => `${one.split("%")[0]}/${isIPv4(one) ? 32 : 128}`));
+  return machine.check(plain, name) ? "loopback" : undefined;
 };

@@ -74,6 +74,8 @@ export class NetworkProxy {
   readonly denials = new Map<string, NetworkDenial>();
   private declared: readonly string[] | undefined;
   private connections = 0;
+  /** Requests that are judged or have a connection outward: one socket of a client may carry many. */
+  private open = 0;
   private bytes = 0;
   private isClosed = false;
 
@@ -147,16 +149,31 @@ export class NetworkProxy {
     if ("denial" in opened) return refuse(answer, opened);
     const { upstream } = opened;
     const { pathname, search } = new URL(url);
-    const headers = { ...endToEnd(asked), host: authorityOf(target!).replace(/:80$/, "") };
+    const host = authorityOf(target!).replace(/:80$/, "");
+    const headers = { ...framed(asked), host };
     const path = `${pathname}${search}`;
-    const sent = request({ method, path, headers, setHost: false, createConnection: () => upstream });
-    const failed = () => (answer.headersSent ? answer.destroy() : refuse(answer, unreachable(target!)));
-    sent.on("error", failed);
+    let isRefused = false;
+    const failed = () => {
+      if (isRefused) return;
+      isRefused = !answer.headersSent;
+      if (isRefused) refuse(answer, unreachable(target!));
+      else answer.destroy();
+    };
+    // A server may close, or change to another protocol, without an answer.
+    upstream.once("close", () => answer.headersSent || failed());
     answer.once("close", () => upstream.destroy());
+    const sent = request({ method, path, headers, setHost: false, createConnection: () => upstream });
+    sent.on("error", failed);
     sent.once("response", (told: IncomingMessage) => {
       told.on("error", failed);
       this.count(told);
-      answer.writeHead(told.statusCode ?? 502, endToEnd(told));
+      try {
+        answer.writeHead(told.statusCode ?? 0, endToEnd(told));
+      } catch {
+        // A server may send a status that no answer may have, such as 099.
+        failed();
+        return void upstream.destroy();
+      }
       told.pipe(answer);
     });
     this.count(asked);
@@ -184,6 +201,22 @@ export class NetworkProxy {
 
   private async connected(target: Target | undefined, asked: string): Promise<Connection> {
     if (this.isClosed || ++this.connections > PROXY_CONNECTIONS_MAX + 1) return { status: 429, denial: MANY };
+    this.open += 1;
+    const closed = () => {
+      this.open -= 1;
+    };
+    try {
+      const opened = await this.judgedAndDialled(target, asked);
+      if ("upstream" in opened && !opened.upstream.closed) opened.upstream.once("close", closed);
+      else closed();
+      return opened;
+    } catch (cause) {
+      closed();
+      throw cause;
+    }
+  }
+
+  private async judgedAndDialled(target: Target | undefined, asked: string): Promise<Connection> {
     const host = target === undefined ? asked.slice(0, HOST_TOLD_CHARS) : authorityOf(target);
     const judged = await this.judged(target);
     if ("reason" in judged) {
@@ -206,6 +239,7 @@ export class NetworkProxy {
     target: Target | undefined,
   ): Promise<{ readonly addresses: readonly string[]; readonly rule: string } | NetworkDenial> {
     if (this.connections > PROXY_CONNECTIONS_MAX) return MANY;
+    if (this.open > PROXY_AT_ONCE_MAX) return AT_ONCE;
     if (this.bytes > this.options.max_bytes) return MUCH;
     if (target === undefined)
       return { rule: "network_form", reason: "The request names no host and port of HTTP." };
@@ -273,6 +307,10 @@ const MANY: NetworkDenial = {
   rule: "network_connections",
   reason: `The run has made ${PROXY_CONNECTIONS_MAX} connections, and no more are allowed.`,
 };
+const AT_ONCE: NetworkDenial = {
+  rule: "network_connections",
+  reason: `The run has ${PROXY_AT_ONCE_MAX} connections open, and no more are allowed at a time.`,
+};
 const MUCH: NetworkDenial = {
   rule: "network_bytes",
   reason: "The run has moved as many bytes as one may, and no more are allowed.",
@@ -303,4 +341,12 @@ const endToEnd = ({ headersDistinct, headers }: IncomingMessage): Record<string,
       values === undefined || HOP_BY_HOP.has(name) || named.includes(name) ? [] : [[name, values]],
     ),
   );
+};
+
+/** A body without a length goes on in chunks, whatever its method: its bytes would be the next request otherwise. */
+const framed = (asked: IncomingMessage): Record<string, string[]> => {
+  const headers = endToEnd(asked);
+  const { "content-length": length, "transfer-encoding": coding } = asked.headers;
+  const isSized = headers["content-length"] !== undefined || (length ?? coding) === undefined;
+  return isSized ? headers : { ...headers, "transfer-encoding": ["chunked"] };
 };

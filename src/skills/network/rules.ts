@@ -3,6 +3,7 @@
  * and every address of it is judged then, so that an allowed name opens nothing of this machine.
  */
 import { isIP } from "node:net";
+import { PROXY_HOST_MAX_CHARS } from "../../base/limits.ts";
 import { coversHost } from "../policy.ts";
 import { kindOfAddress } from "./addresses.ts";
 
@@ -42,17 +43,19 @@ const AUTHORITY = /^(?:\[[0-9a-f:.]+\]|[^\s:/@?#[\]\\]+):(\d{1,5})$/i;
 export const targetOf = (authority: string): Target | undefined => {
   const [, digits] = AUTHORITY.exec(authority) ?? [];
   const url = digits === undefined ? null : URL.parse(`http://${authority}`);
-  const port = Number(digits);
-  if (url === null || port < 1 || port > 65_535) return undefined;
-  return { host: url.hostname.replace(/\.$/, ""), port };
+  return url === null ? undefined : targetAt(url, Number(digits));
 };
+
+const targetAt = ({ hostname }: URL, port: number): Target | undefined =>
+  port < 1 || port > 65_535 || hostname.length > PROXY_HOST_MAX_CHARS
+    ? undefined
+    : { host: hostname.replace(/\.$/, ""), port };
 
 /** The target of a URL of HTTP, with the port of its scheme where it names none. */
 export const targetOfUrl = (text: string): Target | undefined => {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
-  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
-  return { host: url.hostname.replace(/\.$/, ""), port };
+  return targetAt(url, url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port));
 };
 
 export const authorityOf = ({ host, port }: Target): string => `${host}:${port}`;

@@ -27,6 +27,9 @@ it.each([
   ["no address", "reserved"],
   ["192.0.2.7", "loopback"],
   ["::ffff:192.0.2.7", "loopback"],
+  ["::ffff:c000:207", "loopback"],
+  ["64:ff9b::c000:207", "loopback"],
+  ["fd12:0::0:7", "loopback"],
   ["10.0.0.1", undefined],
   ["192.168.1.1", undefined],
   ["8.8.8.8", undefined],
@@ -34,6 +37,6 @@ it.each([
   ["2001:db8::1", undefined],
   ["fd12::1", undefined],
 ] as const)("%s is %s", (address, kind) => {
-  // This machine has the address 192.0.2.7.
-  expect(kindOfAddress(address, ["192.0.2.7"])).toBe(kind);
+  // This machine has the addresses 192.0.2.7 and fd12::7.
+  expect(kindOfAddress(address, ["192.0.2.7", "fd12::7", "fe80::7%eth0"])).toBe(kind);
 });

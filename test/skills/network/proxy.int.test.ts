@@ -5,8 +5,8 @@ import { request } from "node:http";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { PROXY_CONNECTIONS_MAX } from "../../../src/base/limits.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { PROXY_AT_ONCE_MAX, PROXY_CONNECTIONS_MAX } from "../../../src/base/limits.ts";
 import { type NetworkDecision, NetworkProxy, type ProxyOptions } from "../../../src/skills/network/proxy.ts";
 
 /** A server that answers each byte with itself; it is reached as HTTP too. */
@@ -24,6 +24,27 @@ const echo = async (): Promise<number> => {
   onTestFinished(() => void server.close());
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
+};
+
+/** A server that sends one answer to whatever it gets. */
+const answering = async (answer: string) => {
+  let said = "";
+  let [open, most] = [0, 0];
+  const server = createServer((socket) => {
+    open += 1;
+    most = Math.max(most, open);
+    socket.on("error", () => socket.destroy());
+    socket.once("close", () => {
+      open -= 1;
+    });
+    socket.on("data", (data) => {
+      said += data.toString();
+    });
+    socket.once("data", () => answer !== "" && setImmediate(() => socket.write(answer)));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, said: () => said, most: () => most };
 };
 
 const opened = async (options: Partial<ProxyOptions>) => {
@@ -130,6 +151,50 @@ describe("the proxy of a run", () => {
     expect(body).toContain("b: end");
     expect(await get(`http://127.0.0.1:${port + 1}/`)).toMatchObject({ status: 403, rule: "network_host" });
     expect(decisions.map(({ isAllowed }) => isAllowed)).toEqual([true, false]);
+  });
+
+  it.each([
+    ["HTTP/1.1 099 No"],
+    ["HTTP/1.1 000 No"],
+    ["HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade"],
+    ["no HTTP at all"],
+  ])("a server that answers %j is one that does not answer", async (head) => {
+    const { port } = await answering(`${head}\r\n\r\n`);
+    const { get } = await opened({ hosts: [`127.0.0.1:${port}`] });
+    const answer = await get(`http://127.0.0.1:${port}/`);
+    expect(answer).toMatchObject({ status: 502, rule: "network_unreachable" });
+  });
+
+  it.each([
+    ["DELETE", "Transfer-Encoding: chunked", "5\r\nhello\r\n0\r\n\r\n"],
+    ["GET", "Connection: content-length\r\nContent-Length: 5", "hello"],
+  ])("the body of a %s stays a body", async (method, header, body) => {
+    const { port, said } = await answering("HTTP/1.1 204 None\r\n\r\n");
+    const { socket } = await opened({ hosts: [`127.0.0.1:${port}`] });
+    const client = connect(socket);
+    client.write(`${method} http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n${body}`);
+    await once(client.resume(), "close");
+    expect(said().toLowerCase()).toContain("transfer-encoding: chunked");
+    expect(said()).toMatch(/\r\n\r\n5\r\nhello\r\n/);
+  });
+
+  it("has so many connections outward at a time, however few sockets ask for them", async () => {
+    const { port, most } = await answering("");
+    const { socket, decisions } = await opened({ hosts: [`127.0.0.1:${port}`] });
+    const client = connect(socket);
+    const asked = 2 * PROXY_AT_ONCE_MAX;
+    client.write(`GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(asked));
+    await vi.waitFor(() => expect(decisions).toHaveLength(asked));
+    await vi.waitFor(() => expect(most()).toBe(PROXY_AT_ONCE_MAX));
+    expect(rules(decisions).filter((rule) => rule === "network_connections")).toHaveLength(PROXY_AT_ONCE_MAX);
+    client.destroy();
+  });
+
+  it("takes no name that is longer than names are, because it would be recorded", async () => {
+    const { tunnel, decisions } = await opened({ hosts: [] });
+    expect(await tunnel(`${"a".repeat(5_000)}:80`)).toContain("400");
+    expect(decisions).toMatchObject([{ rule: "network_form" }]);
+    expect(JSON.stringify(decisions).length).toBeLessThan(1_000);
   });
 
   it("a decision that cannot be recorded is not carried out", async () => {
