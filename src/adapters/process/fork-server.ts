@@ -18,6 +18,7 @@ import { FILE_MODE } from "./run-directory.ts";
 import { CLOSE_RANGE, PR_SET_CHILD_SUBREAPER, type SystemCallNumbers } from "./system-calls.ts";
 
 const [SIG_BLOCK, SIG_SETMASK] = [0, 2];
+const OUTPUT = files.O_WRONLY | files.O_APPEND | files.O_CREAT | files.O_NOFOLLOW;
 /** SFD_CLOEXEC | SFD_NONBLOCK. */
 const SFD_FLAGS = 0o2000000 | 0o4000;
 
@@ -38,11 +39,17 @@ if (syscall(${CLOSE_RANGE}, 3, 4294967295, 0) != 0) {
 my $ended = syscall(${calls.signalfd4}, -1, $chld, 8, ${SFD_FLAGS});
 open(my $ends, "<&=", $ended) or exit 1;
 sub tell_daemon { syswrite(STDOUT, "@_\n") }
+sub is_new {
+  return 1 if !lstat($_[0]) || (-f _ && -z _);
+  $! = ${system.errno.EEXIST};
+  0;
+}
 sub stdio {
   my ($in, $out, $err) = @_;
   close(STDIN); sysopen(STDIN, $in, ${files.O_RDONLY | files.O_NOFOLLOW}) or return 0;
-  close(STDOUT); sysopen(STDOUT, $out, ${files.O_WRONLY | files.O_APPEND | files.O_CREAT | files.O_EXCL | files.O_NOFOLLOW}, ${FILE_MODE}) or return 0;
-  close(STDERR); sysopen(STDERR, $err, ${files.O_WRONLY | files.O_APPEND | files.O_CREAT | files.O_EXCL | files.O_NOFOLLOW}, ${FILE_MODE});
+  is_new($out) && is_new($err) or return 0;
+  close(STDOUT); sysopen(STDOUT, $out, ${OUTPUT}, ${FILE_MODE}) or return 0;
+  close(STDERR); sysopen(STDERR, $err, ${OUTPUT}, ${FILE_MODE});
 }
 sub start {
   my ($id, $cwd, $in, $out, $err, $program, $count, @rest) = @_;
@@ -93,7 +100,7 @@ export interface ForkRequest {
   readonly env: Readonly<Record<string, string>>;
   /** Opened for reading; a link is not followed. */
   readonly stdin: string;
-  /** Created and opened for appending; they must not exist yet. */
+  /** Opened for appending, and created if they do not exist; nothing may be in them yet. */
   readonly stdout: string;
   readonly stderr: string;
 }

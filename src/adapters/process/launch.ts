@@ -38,7 +38,7 @@ export const launch = async (host: RunParts, request: LaunchRequest): Promise<Pr
   const litter =
     request.litter === undefined ? undefined : litterAt(request.litter, host.poller.runs, request.made);
   const cgroup = prepare(() => {
-    makeRunDirectory(dir);
+    if (host.spare?.take(dir) !== true) makeRunDirectory(dir);
     const made = host.cgroups.make(request, limits);
     const cgroup_of = made === undefined ? {} : { cgroup: made };
     const monitor = request.isMonitor === true ? { is_monitor: true as const } : {};
@@ -55,6 +55,7 @@ export const launch = async (host: RunParts, request: LaunchRequest): Promise<Pr
     const marker = markerOf(host.storeId, worker_id, incarnation);
     const tell = (finding: RunFinding): void => host.onFinding(id, finding);
     const agent = await started(host, request, { dir, changes, launcher, marker, tell });
+    host.spare?.prepare();
     return new ProcessRun(host, {
       ...id,
       dir,

@@ -16,7 +16,7 @@ import { type BootNamespace, identityOf } from "./identity.ts";
 import type { Litter } from "./litter.ts";
 
 export const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
+export const DIRECTORY_MODE = 0o700;
 
 /** Facts for the next daemon, besides those that the run's processes write. Written before the spawn. */
 export interface RunFile extends RunId, BootNamespace {

@@ -50,6 +50,7 @@ import {
   readUnrenamedStatus,
 } from "./run-directory.ts";
 import type { Snapshots } from "./snapshots.ts";
+import type { SpareDirectory } from "./spare-directory.ts";
 import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
 import type { Sweeper } from "./sweep.ts";
@@ -71,6 +72,8 @@ export interface RunParts {
   readonly watchFiles?: WatchFiles | undefined;
   /** Starts each launcher as a sub-reaper; undefined if this machine cannot. */
   readonly forks: ForkServer | undefined;
+  /** Only where launchers take its files as they are. */
+  readonly spare: SpareDirectory | undefined;
   /** Called each time that a check finds it. */
   readonly onFinding: (id: RunId, finding: RunFinding) => void;
 }

@@ -25,6 +25,7 @@ import { Releaser } from "./release.ts";
 import { ProcessRun, type RunParts, realPath } from "./run.ts";
 import { readRunFile, runDirectory } from "./run-directory.ts";
 import { Snapshots } from "./snapshots.ts";
+import { SpareDirectory } from "./spare-directory.ts";
 import { Sweeper } from "./sweep.ts";
 
 export interface ProcessSpawnerOptions {
@@ -59,6 +60,7 @@ const hostOf = (options: ProcessSpawnerOptions): RunParts => {
   }, onDefect);
   const snapshots = new Snapshots(poller.runs);
   const cgroups = new Cgroups(cgroup, storeId);
+  const forks = hasForkServer ? forkServer(onDefect) : undefined;
   return {
     runsDir,
     storeId,
@@ -71,7 +73,8 @@ const hostOf = (options: ProcessSpawnerOptions): RunParts => {
     cgroups,
     watchFiles,
     onFinding,
-    forks: hasForkServer ? forkServer(onDefect) : undefined,
+    forks,
+    spare: forks && new SpareDirectory(runsDir),
   };
 };
 
@@ -136,6 +139,7 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawn
     close: async () => {
       for (const run of poller.runs) run.dispose();
       host.forks?.close();
+      host.spare?.close();
       host.lifeline.close();
     },
   };

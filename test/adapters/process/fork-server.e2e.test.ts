@@ -1,6 +1,15 @@
 /** The fork server: what a launcher is given, what is told of its end, and a server that dies or hangs. */
 import { execFileSync } from "node:child_process";
-import { constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -105,9 +114,18 @@ describe.skipIf(reaper === undefined)("a launcher of the fork server", () => {
     expect(await failed({ program: join(dir, "none") })).toMatchObject({ code: "ENOENT" });
     expect(await failed({ cwd: join(dir, "none") })).toBeInstanceOf(ForkError);
     expect(await failed({ args: ["-c", "x".repeat(200_000)] })).toMatchObject({ code: "E2BIG" });
-    const taken = request("");
-    writeFileSync(taken.stdout, "");
-    expect(await server.start(taken, follower).catch((cause) => cause)).toMatchObject({ code: "EEXIST" });
+    for (const take of [
+      (path: string) => writeFileSync(path, "text"),
+      (path: string) => symlinkSync("/dev/null", path),
+      (path: string) => void execFileSync("mkfifo", [path]),
+    ]) {
+      const taken = request("");
+      take(taken.stdout);
+      expect(await server.start(taken, follower).catch((cause) => cause)).toMatchObject({ code: "EEXIST" });
+    }
+    const empty = request("exit 0");
+    writeFileSync(empty.stdout, "");
+    expect((await outcomeOf(empty)).told).toEqual([0]);
     expect(lost).toEqual([]);
   });
 
