@@ -187,6 +187,8 @@ export interface RuntimeSpawner {
    * lost, only delayed.
    */
   polled(): number;
+  /** The runtime's tick has woken the event loop: regular checks of the runs are done now, so that they do not wake it again. */
+  ticked?(): void;
   /** The directory of a worker's files: the launch spec and the run directories of its incarnations. */
   workerDir(workerId: string): string;
   close(): Promise<void>;

@@ -574,9 +574,13 @@ export const TAKE_OVER_READY_MS = 20_000;
 /** After that, the new daemon must hold the lock and answer within this; otherwise the old version starts again. */
 export const TAKE_OVER_WAIT_MS = 30_000;
 /** The daemon's event loop reports to its watchdog this often. */
-export const BEAT_PERIOD_MS = 500;
-/** After this many missed beats, the loop counts as blocked; the clock tick likewise after this many CLOCK_TICK_MS. */
-export const BEATS_MISSED_MAX = 3;
+export const BEAT_PERIOD_MS = 1_000;
+/** After this many missed beats, the loop counts as blocked. */
+export const BEATS_MISSED_MAX = 2;
+/** After this many missed CLOCK_TICK_MS, the supervisor's tick counts as stopped. */
+export const TICKS_MISSED_MAX = 3;
+/** Timers that run with the supervisor's tick wait for it this much longer than their own period, so that they do not wake the daemon just before it. */
+export const TICK_WAIT_MS = 250;
 /** Shared memory in which the loop leaves its last beat for the watchdog. */
 export const WATCHDOG_FACTS_MAX_BYTES = 4_096;
 /** The heap of the watchdog's thread. */

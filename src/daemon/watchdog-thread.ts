@@ -6,7 +6,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 import { replaceFile } from "../base/files/replace-file.ts";
-import { BEAT_PERIOD_MS, BEATS_MISSED_MAX, CLOCK_TICK_MS } from "../base/limits.ts";
+import { BEAT_PERIOD_MS, BEATS_MISSED_MAX, CLOCK_TICK_MS, TICKS_MISSED_MAX } from "../base/limits.ts";
 import { descriptorOf, tryToWrite } from "./log-output.ts";
 import type { WatchdogData } from "./loop-watcher.ts";
 import type { StallReport } from "./watchdog.ts";
@@ -17,7 +17,7 @@ const words = new Uint8Array(facts);
 /** In the order of `beats`. */
 const WATCHED = [
   { what: "loop", late_ms: BEATS_MISSED_MAX * BEAT_PERIOD_MS },
-  { what: "tick", late_ms: BEATS_MISSED_MAX * CLOCK_TICK_MS },
+  { what: "tick", late_ms: TICKS_MISSED_MAX * CLOCK_TICK_MS },
 ] as const;
 
 const nowMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);

@@ -13,6 +13,7 @@ import {
   BEAT_PERIOD_MS,
   BEATS_MISSED_MAX,
   CLOCK_TICK_MS,
+  TICKS_MISSED_MAX,
   WATCHDOG_FACTS_MAX_BYTES,
   WATCHDOG_HEAP_MAX_MIB,
 } from "../base/limits.ts";
@@ -34,14 +35,14 @@ export interface HealthFacts {
   readonly ok: boolean;
   /** Milliseconds since the supervisor last checked its workers' clocks; bad after three periods. */
   readonly tick_age_ms: number;
-  /** How often the loop was blocked for more than three of its beats, and the longest block. */
+  /** How often the loop was blocked for more than two of its beats, and the longest block. */
   readonly stalls: { readonly count: number; readonly longest_ms: number };
 }
 
 /** In the order of `beats`: a beat of the loop, a tick. */
 const LATE_MS = {
   loop_ms: BEATS_MISSED_MAX * BEAT_PERIOD_MS,
-  tick_ms: BEATS_MISSED_MAX * CLOCK_TICK_MS,
+  tick_ms: TICKS_MISSED_MAX * CLOCK_TICK_MS,
 } as const;
 
 const isSource = import.meta.url.endsWith(".ts");

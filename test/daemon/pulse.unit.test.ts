@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { BEAT_PERIOD_MS } from "../../src/base/limits.ts";
+import { BEAT_PERIOD_MS, TICK_WAIT_MS } from "../../src/base/limits.ts";
 import { Pulse } from "../../src/daemon/pulse.ts";
 
 beforeEach(() => {
@@ -46,6 +46,24 @@ test("it joins what wakes the loop anyway: as many beats, and none of them betwe
     expect(looks.late).toHaveLength(tick);
   }
   expect(Math.max(...beats.late)).toBeLessThan(BEAT_PERIOD_MS / 2);
+  pulse.end();
+});
+
+test("with a tick on its own period it wakes the loop by no timer of its own, and beats on without the tick", () => {
+  const pulse = new Pulse();
+  const beats = counted(pulse, BEAT_PERIOD_MS);
+  vi.advanceTimersByTime(0.6 * BEAT_PERIOD_MS);
+  pulse.join();
+  expect(beats.late).toHaveLength(1);
+  for (let tick = 1; tick <= 5; tick += 1) {
+    vi.advanceTimersByTime(1.01 * BEAT_PERIOD_MS);
+    expect(beats.late).toHaveLength(tick);
+    pulse.join();
+    expect(beats.late).toHaveLength(tick + 1);
+  }
+  vi.advanceTimersByTime(BEAT_PERIOD_MS + TICK_WAIT_MS);
+  expect(beats.late).toHaveLength(7);
+  expect(beats.late).toEqual(Array(7).fill(0));
   pulse.end();
 });
 

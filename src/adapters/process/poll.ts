@@ -14,6 +14,7 @@ import {
   SNAPSHOT_PERIOD_MAX_MS,
   SNAPSHOT_PERIOD_MS,
   SNAPSHOT_READS_PER_S,
+  TICK_WAIT_MS,
 } from "../../base/limits.ts";
 import { isOfTheSystem } from "../../base/system-errors.ts";
 import type { Litter } from "./litter.ts";
@@ -48,6 +49,8 @@ export class Poller {
   private timer: NodeJS.Timeout | undefined;
   private turn = this.runs.values();
   private isQuick = true;
+  /** The runtime's tick brings the quiet polls. */
+  private isJoined = false;
   private dueAt = 0;
   private launchersAt = 0;
   private snapshotAt = 0;
@@ -85,6 +88,14 @@ export class Poller {
     if (!this.isQuick && this.timer !== undefined) this.wait(true);
   }
 
+  /** The runtime's tick has woken the event loop: a quiet poll comes now, and the next one with the next tick. */
+  join(): void {
+    if (this.isQuick || this.timer === undefined) return;
+    this.isJoined = true;
+    if (this.dueAt - performance.now() < RUN_POLL_QUIET_MS / 2) this.tick();
+    else this.wait(false);
+  }
+
   private begin(): void {
     const now = performance.now();
     this.worked = this.workedMs();
@@ -98,7 +109,15 @@ export class Poller {
     this.isQuick = isQuick;
     this.dueAt = performance.now() + ms;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.tick(), ms);
+    const waitsForTick = this.isJoined && !isQuick;
+    this.timer = setTimeout(
+      () => {
+        this.isJoined = false;
+        if (waitsForTick) this.dueAt += TICK_WAIT_MS;
+        this.tick();
+      },
+      waitsForTick ? ms + TICK_WAIT_MS : ms,
+    );
   }
 
   private tick(): void {

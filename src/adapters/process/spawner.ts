@@ -134,6 +134,7 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawn
     },
     originIn: originAmong,
     end: (id) => endRun(host, id),
+    ticked: () => poller.join(),
     polled: () => [...poller.runs].filter((run) => run.isPolled()).length,
     workerDir: (workerId) => join(runsDir, workerId),
     close: async () => {

@@ -9,6 +9,7 @@ import {
   RUN_POLL_SLICE_RUNS,
   SNAPSHOT_PERIOD_MAX_MS,
   SNAPSHOT_PERIOD_MS,
+  TICK_WAIT_MS,
 } from "../../../src/base/limits.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 
@@ -150,6 +151,29 @@ test("a loop that worked within a quiet wait may have been late there; while it 
     expect(runs.looks()).toHaveLength(RUN_POLL_SLICE_RUNS);
   }
   runs.dispose();
+});
+
+test("with the runtime's tick quiet polls come with it, and no timer of theirs; without it they come by themselves, and are not late", () => {
+  const poller = pollerWith(async () => 0);
+  const runs = makeRuns(poller);
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  runs.looks();
+  // Soon after a poll the tick only takes the next one along.
+  poller.join();
+  expect(runs.looks()).toEqual([]);
+  for (let tick = 0; tick < 3; tick += 1) {
+    vi.advanceTimersByTime(RUN_POLL_QUIET_MS + 1);
+    expect(runs.looks()).toEqual([]);
+    poller.join();
+    expect(runs.looks()).toHaveLength(QUIET);
+  }
+  vi.advanceTimersByTime(RUN_POLL_QUIET_MS + TICK_WAIT_MS);
+  expect(runs.looks()).toHaveLength(QUIET);
+  vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
+  expect(runs.looks()).toHaveLength(QUIET);
+  runs.dispose();
+  poller.join();
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("launchers are looked for once a second, whatever the turn", () => {
