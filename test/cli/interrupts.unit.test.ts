@@ -5,14 +5,20 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 let now = 0;
 let exits: unknown[];
 
+const forget = (): void => {
+  for (const signal of SIGNALS) process.removeAllListeners(signal);
+};
+
 beforeEach(() => {
+  // A command that an earlier file of this process has run still listens, and would end the process, too.
+  forget();
   exits = [];
   vi.spyOn(performance, "now").mockImplementation(() => now);
   vi.spyOn(process, "exit").mockImplementation(((code: unknown) => void exits.push(code)) as never);
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  for (const signal of SIGNALS) process.removeAllListeners(signal);
+  forget();
 });
 
 describe.each(SIGNALS)("%s", (signal) => {
