@@ -475,7 +475,7 @@ export const DURATION_MAX_MS = 366 * 24 * 3_600_000;
 export const START_TIMEOUT_MS = 10_000;
 /** A spawner answers a launch within this, or the launch has failed. A process that it still starts is ended. */
 export const LAUNCH_MAX_MS = 30_000;
-/** A launch that failed because the machine had no file descriptor or process left is tried again after this. */
+/** A launch that found no free file descriptor or process, or a read of output without a descriptor, is tried again after this. */
 export const SHORTAGE_RETRY_MS = 500;
 /** Recorded runs that a boot checks at the same time. */
 export const BOOT_LOOKS_MAX = 64;

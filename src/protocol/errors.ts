@@ -7,6 +7,7 @@
  * `restart` says whether a restart can help a worker that failed with the error.
  */
 
+import { isShortOfDescriptors } from "../base/system-errors.ts";
 import { type ErrorRow, type Redirect, row } from "./error-row.ts";
 
 export type { ErrorRow };
@@ -398,15 +399,10 @@ export const afterTries = (
   every_ms: number,
 ): HoldfastError => new HoldfastError(code, message, { ...info, attempts, backoff: `fixed ${every_ms}ms` });
 
-const isOutOfFiles = (cause: unknown): boolean => {
-  const { code } = (cause ?? {}) as { readonly code?: unknown };
-  return code === "EMFILE" || code === "ENFILE";
-};
-
 /** Wraps any thrown value; a HoldfastError passes unchanged. */
 export const asHoldfastError = (cause: unknown): HoldfastError =>
   cause instanceof HoldfastError
     ? cause
-    : isOutOfFiles(cause)
+    : isShortOfDescriptors(cause)
       ? new HoldfastError("UNAVAILABLE", "Too many files are open in the daemon.", { cause })
       : new HoldfastError("INTERNAL", cause instanceof Error ? cause.message : String(cause), { cause });

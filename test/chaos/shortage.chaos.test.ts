@@ -40,7 +40,8 @@ test("a spawn while the daemon has no descriptor left runs or is refused; the da
     .spawn([child("notes-its-run.sh"), file, "short"])
     .catch((error: Error) => error.message);
   const isAccepted = typeof spawned === "string" && !spawned.includes(" ");
-  if (!isAccepted) expect(spawned).toContain("Too many files are open");
+  // The connection itself may find that a reader of output has the last descriptor.
+  if (!isAccepted) expect(spawned).toMatch(/Too many files are open|ECONNRESET/);
   setLimit(daemon.pid, before);
   const again = isAccepted ? spawned : await daemon.spawn([child("notes-its-run.sh"), file, "short"]);
   await daemon.wait([again]);

@@ -71,6 +71,8 @@ export class Ingest {
   private readonly readers: readonly { readonly name: SpoolName; readonly reader: LineReader }[];
   /** Streams that were not read yet: a part of their spool may be released already. */
   private readonly unlooked: Set<Ingest["readers"][number]>;
+  /** The text behind the last line end of each stream, once it is read; undefined if there is none. */
+  private readonly lastLines = new Map<LineReader, Piece | undefined>();
   /** The index of the stream to read first. Streams take turns, so that a flood on one does not hold up the other. */
   private first = 0;
   /** The state of the decoder. */
@@ -112,7 +114,8 @@ export class Ingest {
     for (let n = 0; n < readers.length; n += 1) {
       const next = readers[(first + n) % readers.length]!;
       const { name, reader } = next;
-      const passed = this.unlooked.delete(next) ? this.passReleased(name, reader) : undefined;
+      const passed = this.unlooked.has(next) ? this.passReleased(name, reader) : undefined;
+      this.unlooked.delete(next);
       if (passed !== undefined) return passed;
       const before = reader.place().offset;
       const batch = reader.read(most?.bytes ?? SPOOL_READ_BYTES, most?.lines, long);
@@ -166,8 +169,11 @@ export class Ingest {
   finish(exit: ExitFacts): FinishReport {
     const { adapter, redact, drafter } = this;
     const drafts: RecordDraft[] = [];
+    // All are read before one is folded: a read that finds no descriptor is tried again.
+    for (const { reader } of this.readers)
+      if (!this.lastLines.has(reader)) this.lastLines.set(reader, reader.finish());
     for (const { name, reader } of this.readers) {
-      const last = reader.finish();
+      const last = this.lastLines.get(reader);
       if (last !== undefined) this.fold(drafts, [last], name);
     }
     const stderr_tail = redact.line(exit.stderr_tail);

@@ -6,7 +6,13 @@ import { Deferred, Effect, Semaphore } from "effect";
 import type { AgentAdapter, ExitFacts, Opening, SpoolName } from "../../adapters/adapter.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
-import { DELIVERY_RECORD_MAX_MS, HELD_DRAIN_MAX_BYTES, HELD_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
+import {
+  DELIVERY_RECORD_MAX_MS,
+  HELD_DRAIN_MAX_BYTES,
+  HELD_OUTPUT_MAX_BYTES,
+  SHORTAGE_RETRY_MS,
+} from "../../base/limits.ts";
+import { isShortOfDescriptors } from "../../base/system-errors.ts";
 import type { RecordDraft, Usage } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import type { AppendOptions, Checkpoint } from "../../store/event-log.ts";
@@ -110,10 +116,10 @@ export class Intake {
         // end.
         const most = () => (this.journal.hasNoRoom() ? HELD_DRAIN_MAX_BYTES : undefined);
         const next = (long: boolean) =>
-          (this.isCut ? source.cut(most()) : undefined) ?? source.pull(portion(), long);
+          withDescriptor(() => (this.isCut ? source.cut(most()) : undefined) ?? source.pull(portion(), long));
         let begun = this.journal.now();
-        for (let batch = next(false); batch !== undefined; batch = next(false)) {
-          if (batch.is_long_next) yield* this.readLong(source, () => next(true));
+        for (let batch = yield* next(false); batch !== undefined; batch = yield* next(false)) {
+          if (batch.is_long_next) yield* this.readLong(source, next(true));
           else yield* this.keep(source, batch);
           if (batch.more) yield* this.rest(begun);
           begun = this.journal.now();
@@ -127,16 +133,15 @@ export class Intake {
    * in memory. A stopped worker does not wait for its turn: little of its output is read, and another worker's records may
    * wait for room on the disk.
    */
-  private readLong(source: Ingest, next: () => PullResult | undefined): Effect.Effect<void> {
+  private readLong(source: Ingest, next: Effect.Effect<PullResult | undefined>): Effect.Effect<void> {
     const { longLines } = this.outputActivity;
     const cut = Effect.callback<boolean>((resume) => {
       this.onCut = () => resume(Effect.succeed(false));
       if (this.isCut) this.onCut();
     });
-    const read = Effect.suspend(() => {
-      const batch = next();
-      return batch === undefined ? Effect.void : this.keep(source, batch);
-    });
+    const read = Effect.flatMap(next, (batch) =>
+      batch === undefined ? Effect.void : this.keep(source, batch),
+    );
     return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(restore(Effect.raceFirst(Effect.as(longLines.take(1), true), cut)), (hasTurn) =>
         hasTurn ? Effect.ensuring(restore(read), longLines.release(1)) : restore(read),
@@ -258,8 +263,12 @@ export class Intake {
 
   private ending(source: Ingest, exit: ExitFacts): Effect.Effect<FinishReport> {
     return Effect.gen({ self: this }, function* () {
-      while (source.hasLongLast()) yield* this.readLong(source, () => source.pullLast());
-      return source.finish(exit);
+      while (yield* withDescriptor(() => source.hasLongLast()))
+        yield* this.readLong(
+          source,
+          withDescriptor(() => source.pullLast()),
+        );
+      return yield* withDescriptor(() => source.finish(exit));
     });
   }
 
@@ -294,3 +303,14 @@ export class Intake {
 }
 
 const SPOOLS: readonly SpoolName[] = ["stdout", "stderr"];
+
+/** Reads again and again while the daemon has no descriptor left: the output waits in its spool, and the agent goes on. */
+const withDescriptor = <A>(read: () => A): Effect.Effect<A> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(read());
+    } catch (cause) {
+      if (!isShortOfDescriptors(cause)) throw cause;
+      return Effect.andThen(Effect.sleep(SHORTAGE_RETRY_MS), withDescriptor(read));
+    }
+  });

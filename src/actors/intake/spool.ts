@@ -120,14 +120,13 @@ export class LineReader {
   finish(): Piece | undefined {
     const length = this.seen;
     const start = this.offset;
+    const skipped = this.skipped_bytes;
+    // Opened first: if no descriptor is free, nothing has changed, and the caller may try again.
+    const fd = length === 0 || skipped > 0 ? undefined : openToRead(this.path);
     this.offset += length;
     this.seen = 0;
-    if (this.skipped_bytes > 0) {
-      const end = endOfLong(this.skipped_bytes, this.limit);
-      this.skipped_bytes = 0;
-      return end;
-    }
-    const fd = length === 0 ? undefined : openToRead(this.path);
+    this.skipped_bytes = 0;
+    if (skipped > 0) return endOfLong(skipped, this.limit);
     if (fd === undefined) return undefined;
     try {
       return lastLine(readBytes(fd, start, Buffer.allocUnsafe(length)));
