@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { SpecFiles } from "../actors/ports.ts";
 import { readRegular } from "../base/files/regular-file.ts";
 import { SPEC_FILE_MAX_BYTES } from "../base/limits.ts";
+import { isFullDisk, isShortOfDescriptors } from "../base/system-errors.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
 
@@ -49,13 +50,13 @@ const writable = async (work: Promise<void>): Promise<void> => {
     await work;
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "ENOSPC" || code === "EDQUOT")
+    if (isFullDisk(cause))
       throw new HoldfastError("DISK_FULL", `The disk of the state directory is full: ${message}.`, { cause });
     if (code === "EACCES" || code === "EPERM" || code === "EROFS")
       throw new HoldfastError("PERMISSION_DENIED", `The state directory is not writable: ${message}.`, {
         cause,
       });
-    if (code === "EMFILE" || code === "ENFILE")
+    if (isShortOfDescriptors(cause))
       throw new HoldfastError("UNAVAILABLE", `Too many files are open: ${message}.`, { cause });
     throw cause;
   }

@@ -6,6 +6,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { crashPoint } from "../../base/crash-point.ts";
+import { isFullDisk, isShortOfDescriptors } from "../../base/system-errors.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { LaunchRequest, RunFinding } from "../spawner.ts";
@@ -97,11 +98,11 @@ const prepare = <T>(work: () => T): T => {
   } catch (cause) {
     if (cause instanceof HoldfastError) throw cause;
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "ENOSPC" || code === "EDQUOT")
+    if (isFullDisk(cause))
       throw new HoldfastError("DISK_FULL", "There is no space for the run directory.", { cause });
     if (code === "EACCES" || code === "EPERM" || code === "EROFS")
       throw new HoldfastError("PERMISSION_DENIED", "The run directory is not writable.", { cause });
-    if (code === "EMFILE" || code === "ENFILE")
+    if (isShortOfDescriptors(cause))
       throw new HoldfastError("UNAVAILABLE", "Too many files are open to start an agent.", { cause });
     throw new HoldfastError("INTERNAL", `The run directory could not be made: ${message}`, { cause });
   }
