@@ -263,11 +263,8 @@ export class Intake {
 
   private ending(source: Ingest, exit: ExitFacts): Effect.Effect<FinishReport> {
     return Effect.gen({ self: this }, function* () {
-      while (yield* withDescriptor(() => source.hasLongLast()))
-        yield* this.readLong(
-          source,
-          withDescriptor(() => source.pullLast()),
-        );
+      const last = withDescriptor(() => source.pullLast());
+      while (source.hasLongLast()) yield* this.readLong(source, last);
       return yield* withDescriptor(() => source.finish(exit));
     });
   }
