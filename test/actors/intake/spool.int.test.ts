@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { appendFileSync, closeSync, openSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { endOfLong, type Piece } from "../../../src/actors/intake/framer.ts";
 import { LineReader, type SpoolPlace } from "../../../src/actors/intake/spool.ts";
@@ -38,6 +40,18 @@ const short = (line: Piece): string =>
       : `>${line.bytes}`;
 
 describe("a line reader", () => {
+  test("that finds no descriptor fails, and reads the same afterwards", () => {
+    const script = fileURLToPath(new URL("out-of-descriptors.ts", import.meta.url));
+    const path = join(temporaryDirectory(), "spool");
+    const command = ["-c", 'ulimit -n 80; exec "$@"', "sh", process.execPath, script, path];
+    expect(JSON.parse(execFileSync("sh", command).toString())).toEqual({
+      refused: "EMFILE",
+      pieces: [{ kind: "text", text: "one", end: "\n" }],
+      refusedLast: "EMFILE",
+      last: { kind: "text", text: "tw", end: "" },
+    });
+  });
+
   test("restarted at every byte of the input, gives the same lines", () => {
     const path = join(temporaryDirectory(), "spool");
     const input = Buffer.from(
