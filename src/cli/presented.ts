@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { readNamed } from "../base/files/regular-file.ts";
-import { TOKEN_FILE_MAX_BYTES } from "../base/limits.ts";
+import { TOKEN_FILE_MAX_BYTES, TOKEN_MAX_CHARS } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 
 export const presentedToken = (
@@ -10,8 +10,20 @@ export const presentedToken = (
   cwd: string,
 ): string | undefined => {
   const { HOLDFAST_TOKEN: token, HOLDFAST_TOKEN_FILE: file } = env;
-  if (token !== undefined && token !== "") return token.trim();
-  return file === undefined || file === "" ? undefined : secretIn(resolve(cwd, file));
+  if (token !== undefined && token !== "") return bounded("HOLDFAST_TOKEN", token.trim());
+  if (file === undefined || file === "") return undefined;
+  const path = resolve(cwd, file);
+  return bounded(`HOLDFAST_TOKEN_FILE ${path}`, secretIn(path));
+};
+
+/** A longer text would be refused in the words of the wire, which say nothing of the variable. */
+const bounded = (place: string, token: string): string => {
+  if (token.length <= TOKEN_MAX_CHARS) return token;
+  throw new HoldfastError(
+    "NOT_AUTHORISED",
+    `${place} holds no token: it has more than ${TOKEN_MAX_CHARS} characters.`,
+    { suggestion: "Give it the secret alone, as `agent token create` prints it.", phase: "validation" },
+  );
 };
 
 const secretIn = (path: string): string => {

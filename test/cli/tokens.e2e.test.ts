@@ -158,6 +158,21 @@ describe("a client that presents a token", () => {
     expect((await run()).stdout).toContain("cannot be read");
   });
 
+  it("is told by its place if it is too long for a token", async () => {
+    const file = join(commands.home, "long.token");
+    writeFileSync(file, "x".repeat(129), { mode: 0o600 });
+    const byVariable = await as("x".repeat(129), "list");
+    const byFile = await commands.start(["-o", "json", "list"], { HOLDFAST_TOKEN_FILE: file }).ended;
+    const [ofVariable, ofFile] = [byVariable, byFile].map(({ stdout }) => JSON.parse(stdout).error);
+    expect(ofVariable.message).toBe("HOLDFAST_TOKEN holds no token: it has more than 128 characters.");
+    expect(ofFile.message).toBe(
+      `HOLDFAST_TOKEN_FILE ${file} holds no token: it has more than 128 characters.`,
+    );
+    expect(byFile.exit).toBe(8);
+    // One of 128 characters reaches the daemon, which does not know it.
+    expect((await as("x".repeat(128), "list")).exit).toBe(8);
+  });
+
   it("outlives the daemon", async () => {
     const grace = await made("grace");
     process.kill(await commands.daemonPid(), "SIGKILL");
