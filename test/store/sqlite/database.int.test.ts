@@ -30,3 +30,41 @@ it("a link to the log is followed", () => {
   expect(db.prepare("SELECT * FROM t").all()).toEqual([]);
   db.close();
 });
+
+describe("a statement is planned once", () => {
+  /** Counts plans: better-sqlite3 makes a new function for rows after each. */
+  const plansDuring = (work: () => void): number => {
+    const { Function: original } = globalThis;
+    let plans = 0;
+    globalThis.Function = new Proxy(original, {
+      apply: (target, self, source) => {
+        plans += 1;
+        return Reflect.apply(target, self, source);
+      },
+    });
+    try {
+      work();
+    } finally {
+      globalThis.Function = original;
+    }
+    return plans;
+  };
+
+  it.each([
+    ["SELECT * FROM rows WHERE kind = ? LIMIT ?", ["a", 2]],
+    ["SELECT * FROM rows WHERE kind=? AND n=? LIMIT?", ["a", 1, 2]],
+    [
+      "SELECT * FROM rows WHERE kind = @kind AND n >= @n ORDER BY n LIMIT @most",
+      [{ kind: "a", n: 0, most: 2 }],
+    ],
+  ])("whatever is bound to it: %s", (sql, values) => {
+    const db = openDatabase(join(dir, "log"));
+    db.exec("CREATE TABLE rows (kind TEXT, n INT); CREATE INDEX kinds ON rows (kind, n)");
+    db.exec("INSERT INTO rows VALUES ('a', 1)");
+    const statement = db.prepare<unknown[], object>(sql);
+    const run = (): void => void expect(statement.all(...values)).toEqual([{ kind: "a", n: 1 }]);
+    expect(plansDuring(run)).toBe(1);
+    expect(plansDuring(() => [1, 2, 3].forEach(run))).toBe(0);
+    db.close();
+  });
+});
