@@ -10,6 +10,7 @@ import { COMMANDS } from "../commands/commands.ts";
 import { FLAGS_ELSEWHERE } from "../commands/elsewhere.ts";
 import { GLOBAL_FLAGS } from "../commands/flags.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { NAME_FORM } from "../protocol/spec-fields.ts";
 import { type CallReader, childrenOf, isMistyped, noSuchCommand, type TypedWords } from "./misnamed.ts";
 import { readValue } from "./values.ts";
 
@@ -20,6 +21,8 @@ export interface Call {
   readonly args: readonly string[];
   /** The words after `--`; undefined without it. */
   readonly argv: readonly string[] | undefined;
+  /** Names of flags that were given, also with a value that cannot be read. */
+  readonly given: ReadonlySet<string>;
   /** One sentence a mistake; if there is any, the call must not run. */
   readonly problems: readonly string[];
   /** The command does not exist. */
@@ -89,6 +92,7 @@ const commandWords = (
 
 interface TokensRead {
   readonly values: Record<string, unknown>;
+  readonly given: ReadonlySet<string>;
   readonly problems: string[];
   readonly positionals: string[];
   readonly argv: string[] | undefined;
@@ -128,8 +132,8 @@ const readTokens = (
     bare = flag?.optional === true ? alone : undefined;
     unknown = flag === undefined ? alone : undefined;
   }
-  const { values, problems } = reader;
-  return { values, problems, positionals, argv: rest, behind, isDoubtful };
+  const { values, given, problems } = reader;
+  return { values, given, problems, positionals, argv: rest, behind, isDoubtful };
 };
 
 const tokensOf = (argv: readonly string[], flags: readonly FlagDef[]) => {
@@ -154,6 +158,7 @@ interface FlagToken {
 
 class FlagReader {
   readonly values: Record<string, unknown> = {};
+  readonly given = new Set<string>();
   readonly problems: string[] = [];
   private readonly known: ReadonlyMap<string, FlagDef>;
   private readonly commandName: string;
@@ -175,6 +180,7 @@ class FlagReader {
 
   read(token: FlagToken): void {
     const flag = this.known.get(token.name);
+    if (flag !== undefined) this.given.add(flag.name);
     if (flag === undefined) this.problems.push(this.noSuchFlag(token));
     else if (flag.optional && token.value === undefined) {
       this.values[flag.name] = true;
@@ -204,6 +210,14 @@ class FlagReader {
   }
 }
 
+/** The rule for names that users give, as the rest of a sentence. */
+export const nameProblems = (what: string, name: string, maxBytes: number): readonly string[] =>
+  NAME_FORM.test(name) && name.length <= maxBytes
+    ? []
+    : [
+        `${what} has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most ${maxBytes} long, not "${name}"`,
+      ];
+
 const checkArgs = (command: CommandDef, args: readonly string[]): readonly string[] => {
   const problems: string[] = [];
   const name = nameOf(command);
@@ -214,6 +228,8 @@ const checkArgs = (command: CommandDef, args: readonly string[]): readonly strin
       problems.push(
         `${arg.name} is one of ${arg.values.join(", ")}, not "${args[index]}"${didYouMean(args[index], arg.values)}`,
       );
+    if (arg.nameMaxBytes !== undefined && args[index])
+      problems.push(...nameProblems(arg.name, args[index], arg.nameMaxBytes));
     if (args[index] === "") problems.push(`${arg.name} is empty`);
   });
   if (!isVariadic && args.length > command.args.length) {
@@ -238,7 +254,15 @@ const failed = (
   mistake: { readonly unknown: HoldfastError } | { readonly problems: readonly string[] },
 ): ParsedArguments => ({
   kind: "call",
-  call: { command: NO_COMMAND, flags, args: [], argv: undefined, problems: [], ...mistake },
+  call: {
+    command: NO_COMMAND,
+    flags,
+    args: [],
+    argv: undefined,
+    given: new Set(),
+    problems: [],
+    ...mistake,
+  },
 });
 
 /** A command's own checks beyond the registry: mistakes between its flags and arguments. */
@@ -267,12 +291,12 @@ const VERSION_FLAG: FlagDef = { name: "version", short: "V", type: "bool", help:
 
 /** Without a command word: help, or --version. */
 const parseBare = ({ argv, at, words }: TypedWords, reader: CallReader): ParsedArguments => {
-  const { values, problems } = readTokens(without(argv, at), [...GLOBAL_FLAGS, VERSION_FLAG], "agent");
+  const { values, given, problems } = readTokens(without(argv, at), [...GLOBAL_FLAGS, VERSION_FLAG], "agent");
   if (problems.length > 0) return failed(values, { problems });
   if (values.version)
     return {
       kind: "call",
-      call: { command: findCommand(["version"])!, flags: values, args: [], argv: undefined, problems },
+      call: { command: findCommand(["version"])!, flags: values, args: [], argv: undefined, given, problems },
     };
   const asked = words.slice(1);
   if (asked.length > 0 && findCommand(asked) === undefined && childrenOf(asked[0]!).length === 0)
@@ -316,6 +340,7 @@ export const parse = (argv: readonly string[], checks: Checks = {}): ParsedArgum
       flags: read.values,
       args,
       argv: command.argv ? read.argv : undefined,
+      given: read.given,
       problems,
       ...(read.behind && { behind: read.behind }),
       ...(read.isDoubtful && { isDoubtful: true }),

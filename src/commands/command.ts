@@ -10,6 +10,8 @@ export interface ArgDef {
   /** The names that the shell completes. */
   readonly complete?: "worker" | "living" | "kind";
   readonly values?: readonly string[];
+  /** The bound of a name that the user gives, which has the form of names. */
+  readonly nameMaxBytes?: number;
 }
 
 /** The sections of help, in their order. */

@@ -4,6 +4,7 @@ import {
   SCHEDULE_DEADLINE_MIN_MS,
   SCHEDULE_MISSED_DEFAULT,
   SCHEDULE_MISSED_MAX,
+  SCHEDULE_NAME_MAX_BYTES,
   SCHEDULE_NEXT_DEFAULT,
   SCHEDULE_NEXT_MAX,
   SCHEDULES_PAGE_DEFAULT,
@@ -25,7 +26,12 @@ const zone: FlagDef = {
   help: "time zone of the IANA, such as Europe/Berlin",
   default: "the zone of the daemon",
 };
-const scheduleName: ArgDef = { name: "NAME", help: "name of the schedule", required: true };
+const scheduleName: ArgDef = {
+  name: "NAME",
+  help: "name of the schedule",
+  required: true,
+  nameMaxBytes: SCHEDULE_NAME_MAX_BYTES,
+};
 
 export const SCHEDULE_COMMANDS = inGroup("Jobs", [
   {
@@ -38,7 +44,7 @@ export const SCHEDULE_COMMANDS = inGroup("Jobs", [
     details:
       "CRON has five fields as in crontab(5): minute, hour, day, month, weekday; or six with the second first; or is @hourly, @daily, @weekly, @monthly or @yearly. The arguments and flags of `agent spawn` follow. The name of each worker is NAME and the time of its run, and its label is schedule=NAME. Starts the daemon if none runs. Schedules may also stand in holdfast.yaml.",
     args: [
-      { name: "NAME", help: "name of the schedule", required: true },
+      { name: "NAME", help: "name of the schedule", required: true, nameMaxBytes: SCHEDULE_NAME_MAX_BYTES },
       { name: "CRON", help: "cron line, in quotes", required: true },
       { name: "KIND", help: "kind of agent", complete: "kind" },
       { name: "PROMPT", help: "the agent's task; - reads stdin" },

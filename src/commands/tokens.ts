@@ -1,8 +1,13 @@
 /** Commands about tokens, which name callers. */
-import { TOKEN_EXPIRES_MIN_MS } from "../base/limits.ts";
+import { NAME_MAX_BYTES, TOKEN_EXPIRES_MIN_MS } from "../base/limits.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 
-const tokenName: ArgDef = { name: "NAME", help: "name of the token", required: true };
+const tokenName: ArgDef = {
+  name: "NAME",
+  help: "name of the token",
+  required: true,
+  nameMaxBytes: NAME_MAX_BYTES,
+};
 
 export const TOKEN_COMMANDS = inGroup("This machine", [
   {

@@ -334,6 +334,20 @@ it.each([
     ["spawn", "--restart", "on-failure:3", "--", "sh"],
     '--restart is one of permanent, transient, temporary, not "on-failure:3"; did you mean transient?',
   ],
+  [["bb", "release", "x", "--token", "-1"], '--token needs a whole number, not "-1".'],
+  [["bb", "release", "x"], "agent bb release needs --token, as agent bb claim printed it."],
+  [["spawn-many", "no-such.json"], "FILE no-such.json does not exist."],
+  ...[
+    ["token", "create", "bad name!", "--to", "a"],
+    ["token", "revoke", "bad name!"],
+  ].map((argv): [string[], string] => [
+    argv,
+    "NAME has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most 64 long, not \"bad name!\".",
+  ]),
+  [
+    ["schedule", "add", "bad name!", "@daily", "--", "sh"],
+    "NAME has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most 47 long, not \"bad name!\".",
+  ],
   [["spawn", "sh"], 'There is no kind "sh"; a program stands after --: agent spawn -- sh.'],
 ])("agent %j is refused", async (argv, sentence) => {
   expect(await refused(argv)).toEqual([sentence]);

@@ -52,6 +52,30 @@ it("tree -f tells why its watch was refused, and does not stand there", async ()
   });
 });
 
+it("spawn-many --wait tells the ids of its group when the wait for it is refused", async () => {
+  const group = {
+    epic_id: null,
+    accepted: true,
+    spawned_agents: [{ id: ID, role: "planner", task: "one", status: "running", depth: 0 }],
+    denied_agents: [],
+    suggestion: null,
+    effect: "created",
+  };
+  const refuse = () => {
+    throw new HoldfastError("QUEUE_FULL", "512 requests of this connection are in flight.");
+  };
+  const { exit, stdout } = await against(
+    { "agent/spawn-many": () => group, "agent/wait": refuse, "agent/watch": refuse },
+    ["spawn-many", "-", "--wait"],
+    { stdin: '[{"role":"planner","task":"one"}]' },
+  );
+  expect({ exit, ...envelopeOf(stdout) }).toMatchObject({
+    exit: 11,
+    error: { code: "QUEUE_FULL" },
+    meta: { partial: { spawned_agents: [{ id: ID, status: "running" }] } },
+  });
+});
+
 describe("json", () => {
   it("is exactly one ResponseEnvelope, and list gives the array itself", async () => {
     const { exit, stdout, stderr } = await against({ "agent/list": () => ({ workers: [worker()] }) }, [

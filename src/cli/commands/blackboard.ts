@@ -46,8 +46,8 @@ export const claimProblems = ({ args, flags }: Call): readonly string[] => {
   ];
 };
 
-export const releaseProblems = ({ flags }: Call): readonly string[] =>
-  flags.token === undefined ? ["agent bb release needs --token, as agent bb claim printed it"] : [];
+export const releaseProblems = ({ given }: Call): readonly string[] =>
+  !given.has("token") ? ["agent bb release needs --token, as agent bb claim printed it"] : [];
 
 const bodyOf = async (context: Context): Promise<string | undefined> => {
   const file = context.flags["body-file"] as string | undefined;

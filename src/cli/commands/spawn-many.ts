@@ -1,5 +1,6 @@
 /** agent spawn-many: several agents by their roles, all of them or none. */
 import { SPAWN_MANY_FILE_MAX_BYTES } from "../../base/limits.ts";
+import { asHoldfastError } from "../../protocol/errors.ts";
 import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
 import { invalid } from "../parse.ts";
 import { leavesRunning } from "./follow.ts";
@@ -16,9 +17,9 @@ const textOf = async (context: Context, file: string): Promise<string> => {
   try {
     bytes = await readBounded(file, SPAWN_MANY_FILE_MAX_BYTES);
   } catch (cause) {
-    throw invalid([`${file} ${whyUnreadable(cause)}`], WORDS);
+    throw invalid([`FILE ${file} ${whyUnreadable(cause)}`], WORDS);
   }
-  if (bytes === undefined) throw invalid([`${file} is over ${SPAWN_MANY_FILE_MAX_BYTES} bytes`], WORDS);
+  if (bytes === undefined) throw invalid([`FILE ${file} is over ${SPAWN_MANY_FILE_MAX_BYTES} bytes`], WORDS);
   return bytes.toString("utf8");
 };
 
@@ -30,7 +31,7 @@ export const spawnMany: CommandHandler = async (context) => {
   const read = readSpawnRequest(await textOf(context, file));
   if ("problems" in read)
     throw invalid(
-      read.problems.map((problem) => `${file}: ${problem}`),
+      read.problems.map((problem) => `FILE ${file}: ${problem}`),
       WORDS,
     );
   const { wait_for_completion, ...asked } = read.request;
@@ -49,7 +50,7 @@ export const spawnMany: CommandHandler = async (context) => {
   const { spawned_agents, ...rest } = outcome.value;
   const ids = spawned_agents.map(({ id }) => id);
   leavesRunning(context, ids);
-  const ended: CommandResult = await waitFor(context, ids, {
+  const waited: Promise<CommandResult> = waitFor(context, ids, {
     names: spawned_agents.map(({ role }) => role),
     start: true,
     shape: (results) => ({
@@ -60,5 +61,6 @@ export const spawnMany: CommandHandler = async (context) => {
       })),
     }),
   });
-  return ended;
+  // The group runs, whatever became of the wait: its ids must not be lost.
+  return waited.catch((cause) => ({ ok: false, error: asHoldfastError(cause), value: outcome.value }));
 };

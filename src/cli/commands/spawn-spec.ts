@@ -22,10 +22,10 @@ import type { ErrorCode } from "../../protocol/errors.ts";
 import { ADD_DIRS, unsupportedKeys } from "../../protocol/extensions.ts";
 import { parseRule } from "../../protocol/permission-rules.ts";
 import { isTellable, NOT_TELLABLE } from "../../protocol/redact.ts";
-import { NAME_FORM, plainFields } from "../../protocol/spec-fields.ts";
+import { plainFields } from "../../protocol/spec-fields.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import { type Context, type Env, stateDirOf } from "../context.ts";
-import type { Call, CallPlace } from "../parse.ts";
+import { type Call, type CallPlace, nameProblems } from "../parse.ts";
 import { badVariables, notUtf8, thisProcess } from "../utf8.ts";
 import { mayBeAdded } from "./added-kinds.ts";
 import { findProgram } from "./programs.ts";
@@ -140,11 +140,10 @@ export const spawnProblems = (call: Call, place?: CallPlace): readonly string[] 
   const { flags, args } = call;
   const problems = [...kindProblems(call, place), ...behindProblems(call, place), ...ruleProblems(flags)];
   const name = flags.name as string | undefined;
-  if (name !== undefined && (!NAME_FORM.test(name) || name.length > NAME_MAX_BYTES))
-    problems.push(
-      `--name has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most ${NAME_MAX_BYTES} long, not "${name}"`,
-    );
-  else if (name !== undefined && !isTellable(name)) problems.push(`--name: ${NOT_TELLABLE}`);
+  const misnamed = name === undefined ? [] : nameProblems("--name", name, NAME_MAX_BYTES);
+  problems.push(...misnamed);
+  if (misnamed.length === 0 && name !== undefined && !isTellable(name))
+    problems.push(`--name: ${NOT_TELLABLE}`);
   if (pairs(flags.label).length > LABELS_MAX) problems.push(`--label is given more than ${LABELS_MAX} times`);
   for (const [variable] of pairs(flags.env))
     if (!VARIABLE_NAME.test(variable))
