@@ -8,6 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ingest } from "../src/actors/intake/ingest.ts";
 import { claudeCode } from "../src/adapters/kinds/claude-code/index.ts";
+import { Releaser } from "../src/adapters/process/release.ts";
+import { SpoolSource } from "../src/adapters/process/spool-source.ts";
 import { makeRedactor, type Redactor } from "../src/protocol/redact.ts";
 import { openLog } from "../src/store/sqlite/log.ts";
 import { openingOf } from "../test/adapters/conformance/support.ts";
@@ -91,6 +93,8 @@ const repeated = (lines: readonly string[]): readonly string[] => {
   ).flat();
 };
 
+const releaser = new Releaser(() => undefined);
+
 /** One of the two sides: reads a batch and puts it into a log of its own, as long as there is one. */
 const openSide = (dir: string, spool: string, redact: Redactor) => {
   const log = openLog({ file: join(mkdtempSync(join(dir, "log-")), "log.db") });
@@ -98,7 +102,7 @@ const openSide = (dir: string, spool: string, redact: Redactor) => {
     adapter: claudeCode,
     worker_id: WORKER,
     opening: openingOf(claudeCode.kind),
-    spool: (stream) => (stream === "stdout" ? spool : `${spool}.none`),
+    source: (stream) => new SpoolSource(stream === "stdout" ? spool : `${spool}.none`, releaser),
     checkpoints: [],
     redact,
     account: { model: null, estimate: same },

@@ -65,8 +65,8 @@ const fold = (row: Row, record: LogRecord): void => {
       if (record.payload.to === "starting") row.incarnation = record.incarnation ?? 0;
       return;
     case "worker_spawned":
-      row.pid = record.payload.pid;
-      row.pgid = record.payload.pgid;
+      row.pid = record.payload.pid ?? null;
+      row.pgid = record.payload.pgid ?? null;
       return;
     case "worker_started":
       row.started_at = record.recorded_at;

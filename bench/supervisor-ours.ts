@@ -7,8 +7,10 @@ import { Effect, Scope } from "effect";
 import { makeDefects } from "../src/actors/defects.ts";
 import type { AgentAdapter } from "../src/adapters/adapter.ts";
 import { command } from "../src/adapters/kinds/command/index.ts";
+import type { RunProcesses } from "../src/adapters/posix.ts";
 import { builtIn } from "../src/adapters/registry.ts";
 import type { LaunchRequest, Run, RuntimeSpawner } from "../src/adapters/spawner.ts";
+import { MemorySource } from "../src/library/memory-source.ts";
 import type { RunExit } from "../src/protocol/incarnation.ts";
 import type { WorkerSpecInput } from "../src/protocol/worker.ts";
 import type { RuntimeServices } from "../src/runtime/core.ts";
@@ -28,18 +30,21 @@ const CRASHED: RunExit = {
 };
 const SWEPT = { method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 } as const;
 
-/** An agent of the bench: it runs until it is crashed. */
-class ObjectRun implements Run {
+const NOTHING = new MemorySource();
+const ALIVE = { pid: 1, start_time: "1", boot_id: "memory", pid_ns: "memory" };
+
+/** An agent of the bench: it runs until it is crashed. Its processes are recorded as those of a real run are. */
+class ObjectRun implements Run, RunProcesses {
   readonly worker_id: string;
   readonly incarnation: number;
-  readonly agent: Run["agent"];
+  readonly agent: RunProcesses["agent"];
   readonly pgid: number;
   readonly exited: Promise<RunExit>;
   crash!: (exit: RunExit) => void;
   constructor({ worker_id, incarnation }: LaunchRequest, pid: number) {
     this.worker_id = worker_id;
     this.incarnation = incarnation;
-    this.agent = { pid, start_time: "1", boot_id: "memory", pid_ns: "memory" };
+    this.agent = { ...ALIVE, pid };
     this.pgid = pid;
     this.exited = new Promise((resolve) => {
       this.crash = resolve;
@@ -48,7 +53,13 @@ class ObjectRun implements Run {
   get launcher() {
     return this.agent;
   }
+  get posix(): RunProcesses {
+    return this;
+  }
   onOutput(): void {}
+  source(): MemorySource {
+    return NOTHING;
+  }
   process(): "running" {
     return "running";
   }
@@ -58,41 +69,11 @@ class ObjectRun implements Run {
   async kill(): Promise<readonly number[]> {
     return [];
   }
-  async pause(): Promise<readonly number[]> {
-    return [];
-  }
-  async unpause(): Promise<readonly number[]> {
-    return [];
-  }
   async sweep() {
     return SWEPT;
   }
   variables() {
     return {};
-  }
-  readonly stdin_start = 0;
-  stdinBytes(): number {
-    return 0;
-  }
-  stdinFrom(): Uint8Array {
-    return new Uint8Array();
-  }
-  isStdinClosed(): boolean {
-    return false;
-  }
-  async write(): Promise<void> {}
-  async closeStdin(): Promise<void> {}
-  async tail(): Promise<string> {
-    return "";
-  }
-  async release(): Promise<boolean> {
-    return false;
-  }
-  held(): number {
-    return 0;
-  }
-  spool(): string {
-    return "/nonexistent";
   }
   dispose(): void {}
 }
@@ -119,6 +100,8 @@ await measure(async (count) => {
   });
   const runs = new Map<string, ObjectRun>();
   const spawner: RuntimeSpawner = {
+    backend_kind: "memory",
+    abilities: new Set(),
     check: async () => undefined,
     launch: async (request) => {
       const run = new ObjectRun(request, runs.size + 1);
@@ -126,12 +109,8 @@ await measure(async (count) => {
       return run;
     },
     observe: async () => ({ kind: "never_started" }),
-    polled: () => 0,
-    originOf: () => ({ type: "outside" }),
-    originIn: () => ({ type: "outside" }),
     living: async () => [],
-    end: async () => ({ method: "marker", unreadable: 0, survivors: [], killed: 0 }),
-    workerDir: () => "/nonexistent",
+    end: async () => ({ survivors: [] }),
     close: async () => undefined,
   };
   const plan = { argv: ["agent"], env: {}, stdin: { kind: "empty" } } as const;
@@ -141,6 +120,7 @@ await measure(async (count) => {
     views: log,
     upkeep: log,
     spawner,
+    workerDir: () => "/nonexistent",
     files: {
       save: async () => undefined,
       load: () => Promise.reject(new Error("The bench keeps no specs.")),

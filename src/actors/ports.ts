@@ -54,6 +54,8 @@ export interface Services {
   readonly log: EventLog;
   readonly views: Views;
   readonly spawner: RuntimeSpawner;
+  /** The directory of a worker's files: the launch spec and the run directories of its incarnations. */
+  workerDir(workerId: string): string;
   /** Workers whose run directories were tampered with. */
   readonly tampered?: ReadonlySet<string> | undefined;
   readonly files: SpecFiles;

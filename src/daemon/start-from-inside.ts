@@ -5,8 +5,8 @@
  */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
+import type { RelatedProcess } from "../adapters/posix.ts";
 import { lineageOf } from "../adapters/process/origin.ts";
-import type { RelatedProcess } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { isHolderAlive, readDaemonFile } from "./daemon-file.ts";
 

@@ -1,15 +1,22 @@
 /**
- * A `RuntimeSpawner` without processes: its runs end when the test says so. It proves that the layers above the spawner know
- * nothing of processes, and it drives the supervisor on a test clock. Its runs outlive the runtime that launched them, as
- * processes do: the next runtime over the same spawner observes them. Only the spools are files, in a directory that the
- * caller owns.
+ * A `RuntimeSpawner` without processes and without files: its runs end when the test says so. It proves that the layers
+ * above the spawner know nothing of processes, and it drives the supervisor on a test clock. Its runs outlive the runtime
+ * that launched them, as processes do: the next runtime over the same spawner observes them.
  */
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { SpoolName } from "../adapters/adapter.ts";
-import type { LaunchRequest, ObservedRun, Run, RunId, RuntimeSpawner } from "../adapters/spawner.ts";
-import type { HoldfastError } from "../protocol/errors.ts";
+import type {
+  LaunchRequest,
+  ObservedRun,
+  Reached,
+  Run,
+  RunId,
+  RunInput,
+  RuntimeAbility,
+  RuntimeSpawner,
+} from "../adapters/spawner.ts";
+import { HoldfastError } from "../protocol/errors.ts";
 import type { RunExit } from "../protocol/incarnation.ts";
+import { MemorySource } from "./memory-source.ts";
 
 export interface MemoryRun {
   readonly request: LaunchRequest;
@@ -24,11 +31,11 @@ export interface MemoryRun {
   /** The stdin is closed. */
   readonly stdinEnded: boolean;
   print(stream: SpoolName, text: string): void;
-  /** The state in the process table while the run lives. */
+  /** The state of the run while it lives. */
   process: Exclude<ReturnType<Run["process"]>, "dead">;
   /** Ends the run with a code or by a signal. A second call has no effect. */
   exit(how: number | NodeJS.Signals): void;
-  /** Ends the run without a known exit: its launcher died with it, or the machine did. */
+  /** Ends the run without a known exit: whatever watched it died with it, or the machine did. */
   lose(cause?: "machine_restarted"): void;
 }
 
@@ -52,7 +59,9 @@ interface MadeRun {
   readonly ended: () => RunExit | undefined;
 }
 
-export const makeMemorySpawner = (dir: string): MemorySpawner => {
+const ABILITIES: ReadonlySet<RuntimeAbility> = new Set(["pause", "input", "limits", "sandbox", "lifeline"]);
+
+export const makeMemorySpawner = (): MemorySpawner => {
   const runs: MemoryRun[] = [];
   const made = new Map<string, MadeRun>();
   const failures: HoldfastError[] = [];
@@ -69,19 +78,22 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
 
   const memory: MemorySpawner = {
     spawner: {
+      backend_kind: "memory",
+      abilities: ABILITIES,
       check: async () => undefined,
       launch: async (request) => {
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
         await held;
+        const key = keyOf(request.worker_id, request.incarnation);
+        if (made.has(key)) throw new HoldfastError("INVALID_STATE", `Run ${key} was launched before.`);
         const one = makeRun(
-          dir,
           request,
           runs.length + 1,
           (handle, signal) => memory.onSignal(handle, signal),
           (handle) => memory.onInput(handle),
         );
-        made.set(keyOf(request.worker_id, request.incarnation), one);
+        made.set(key, one);
         runs.push(one.handle);
         return one.run;
       },
@@ -89,15 +101,13 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
       living: async () =>
         [...made.values()]
           .filter(({ ended }) => ended() === undefined)
-          .map(({ run: { worker_id, incarnation, pgid } }) => ({ worker_id, incarnation, pids: [pgid] })),
-      originOf: () => ({ type: "outside" }),
-      originIn: () => ({ type: "outside" }),
+          .map(({ run: { worker_id, incarnation } }) => ({ worker_id, incarnation, pids: [] })),
       end: async (id) => {
         made.get(keyOf(id.worker_id, id.incarnation))?.handle.exit("SIGKILL");
-        return { method: "pid_namespace", unreadable: 0, survivors: [], killed: 1 };
+        return { survivors: [] };
       },
-      polled: () => 0,
-      workerDir: (workerId) => join(dir, workerId),
+      output: ({ worker_id, incarnation }, stream) =>
+        made.get(keyOf(worker_id, incarnation))?.run.source(stream),
       close: async () => undefined,
     },
     runs,
@@ -138,7 +148,7 @@ const LOST: RunExit = {
 
 /** A run in memory: its state, and its input. */
 class StoredRun {
-  readonly home: string;
+  readonly output = { stdout: new MemorySource(), stderr: new MemorySource() };
   ended: RunExit | undefined;
   listener: (() => void) | undefined;
   stdin: Buffer<ArrayBufferLike>;
@@ -146,15 +156,8 @@ class StoredRun {
   readonly signals: string[] = [];
   readonly exited = Promise.withResolvers<RunExit>();
 
-  constructor(home: string, request: LaunchRequest) {
-    this.home = home;
+  constructor(request: LaunchRequest) {
     this.stdin = Buffer.from(request.stdin.kind === "empty" ? "" : request.stdin.text);
-    mkdirSync(home, { recursive: true });
-    for (const stream of ["stdout", "stderr"] as const) appendFileSync(this.spool(stream), "");
-  }
-
-  spool(stream: SpoolName): string {
-    return join(this.home, stream);
   }
 
   end(exit: RunExit): void {
@@ -183,7 +186,7 @@ const handleOf = (standing: StoredRun, request: LaunchRequest): MemoryRun => ({
   },
   process: "running",
   print: (stream, text) => {
-    appendFileSync(standing.spool(stream), text);
+    standing.output[stream].append(text);
     standing.listener?.();
   },
   exit: (how) => standing.end(exitOf(how)),
@@ -195,20 +198,19 @@ type Signalling = Pick<Run, "process" | "signal" | "pause" | "unpause" | "kill">
 const signallingOf = (
   standing: StoredRun,
   handle: MemoryRun,
-  pid: number,
   onSignal: MemorySpawner["onSignal"],
 ): Signalling => {
-  const deliver = async (signal: NodeJS.Signals): Promise<readonly number[]> => {
+  const deliver = async (signal: NodeJS.Signals): Promise<Reached> => {
     if (standing.ended !== undefined) return [];
     standing.signals.push(signal);
     onSignal(handle, signal);
-    return [pid];
+    return "run";
   };
-  const turn = (process: "running" | "stopped", signal: NodeJS.Signals): readonly number[] => {
+  const turn = (process: "running" | "stopped", signal: NodeJS.Signals): Reached => {
     if (standing.ended !== undefined || handle.process === process) return [];
     handle.process = process;
     standing.signals.push(signal);
-    return [pid];
+    return "run";
   };
   return {
     process: () => (standing.ended === undefined ? handle.process : "dead"),
@@ -222,12 +224,7 @@ const signallingOf = (
   };
 };
 
-type MemoryStdin = Pick<
-  Run,
-  "stdin_start" | "stdinBytes" | "stdinFrom" | "write" | "closeStdin" | "isStdinClosed"
->;
-
-const inputOf = (standing: StoredRun, handle: MemoryRun, onInput: MemorySpawner["onInput"]): MemoryStdin => ({
+const inputOf = (standing: StoredRun, handle: MemoryRun, onInput: MemorySpawner["onInput"]): RunInput => ({
   stdin_start: standing.stdin.length,
   stdinBytes: () => standing.stdin.length,
   stdinFrom: (offset) => standing.stdin.subarray(offset),
@@ -251,38 +248,25 @@ const inputOf = (standing: StoredRun, handle: MemoryRun, onInput: MemorySpawner[
 });
 
 const makeRun = (
-  dir: string,
   request: LaunchRequest,
-  pid: number,
+  number: number,
   onSignal: MemorySpawner["onSignal"],
   onInput: MemorySpawner["onInput"],
 ): MadeRun => {
   const { worker_id, incarnation } = request;
-  const standing = new StoredRun(join(dir, worker_id, String(incarnation)), request);
+  const standing = new StoredRun(request);
   const handle = handleOf(standing, request);
-  const identity = { pid, start_time: String(pid), boot_id: "memory", pid_ns: "memory" };
-  const sizeOf = (stream: SpoolName) => readFileSync(standing.spool(stream)).length;
   const run: Run = {
     worker_id,
     incarnation,
-    agent: identity,
-    launcher: identity,
-    pgid: pid,
+    ref: `memory-${number}`,
     exited: standing.exited.promise,
     onOutput: (given) => {
       standing.listener = given;
     },
-    ...signallingOf(standing, handle, pid, onSignal),
-    ...inputOf(standing, handle, onInput),
-    sweep: async () => ({ method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 }),
-    variables: (names) =>
-      Object.fromEntries(
-        Object.entries(request.env).filter(([name]) => standing.ended === undefined && names.includes(name)),
-      ),
-    tail: async (stream, bytes) => readFileSync(standing.spool(stream)).subarray(-bytes).toString("utf8"),
-    spool: (stream) => standing.spool(stream),
-    release: async () => false,
-    held: (stream, ingested) => Math.max(0, sizeOf(stream) - ingested),
+    source: (stream) => standing.output[stream],
+    ...signallingOf(standing, handle, onSignal),
+    input: inputOf(standing, handle, onInput),
     dispose: () => {
       standing.listener = undefined;
     },

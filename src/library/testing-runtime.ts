@@ -46,7 +46,7 @@ export const openForTest = async (options: TestOptions = {}): Promise<TestRuntim
   const context = await Effect.runPromise(Scope.provide(Layer.build(clocks), scope));
   const run = onClock(context);
   await run(Clock.setTime(Date.now()));
-  const memory = makeMemorySpawner(join(dir, "runs"));
+  const memory = makeMemorySpawner();
   const sleep = (ms: number): Promise<void> => run(Effect.sleep(ms));
   const { spawner, registry } = stage({ scripts: options, memory, sleep, report });
   const machine = { uptimeMs: () => undefined, memAvailableBytes: () => undefined };

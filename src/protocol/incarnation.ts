@@ -2,6 +2,12 @@
 import type { AgentCompletion } from "./completion.ts";
 import type { ExitCause, ExitReason, ProcessIdentity, WorkerError } from "./records.ts";
 
+/** The key of a run. Whatever is told twice about it is told once by this key. */
+export interface RunId {
+  readonly worker_id: string;
+  readonly incarnation: number;
+}
+
 /** The processes of an incarnation as the log records them. */
 export interface RecordedProcesses {
   readonly agent: ProcessIdentity;

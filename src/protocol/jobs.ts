@@ -54,6 +54,14 @@ const ofEvent = (event: Extract<LogRecord, { type: "agent.event" }>["payload"]):
   }
 };
 
+const startedOf = ({
+  pid,
+  backend_kind,
+}: {
+  readonly pid?: number;
+  readonly backend_kind?: string;
+}): string => (pid === undefined ? `it runs in ${backend_kind}` : `process ${pid} runs`);
+
 const WAITED = { slot: "a slot", memory: "memory", disk: "room on the disk" } as const;
 
 const toldBy = (record: LogRecord): StepWords => {
@@ -63,7 +71,7 @@ const toldBy = (record: LogRecord): StepWords => {
     case "worker_queued":
       return { stage: "queued", message: `waits for ${WAITED[record.payload.waits_for]}` };
     case "worker_spawned":
-      return { stage: "started", message: `process ${record.payload.pid} runs` };
+      return { stage: "started", message: startedOf(record.payload) };
     case "turn_started":
       return { stage: "turn", message: `turn ${record.payload.turn} begins` };
     case "agent.event":

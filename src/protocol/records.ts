@@ -80,10 +80,15 @@ export interface RecordPayloads
     readonly clock: ClockStamp;
   };
   worker_spawned: {
-    readonly pid: number;
-    readonly pgid: number;
-    readonly agent: ProcessIdentity;
-    readonly launcher: ProcessIdentity;
+    /** Its process; these four are absent for a run that is no process of this machine. */
+    readonly pid?: number;
+    readonly pgid?: number;
+    readonly agent?: ProcessIdentity;
+    readonly launcher?: ProcessIdentity;
+    /** The kind of runtime that runs it; absent in early records, which are of `subprocess`. */
+    readonly backend_kind?: string;
+    /** The runtime's own name for the run. */
+    readonly ref?: string;
     readonly argv: readonly string[];
     readonly clock: ClockStamp;
   };

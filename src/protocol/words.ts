@@ -21,6 +21,9 @@ export const WORKER_STATUSES = [
 /** The namespace of the blackboard where none is given. */
 export const NAMESPACE_DEFAULT = "default";
 
+/** `backend_kind` of the runtime whose runs are processes of this machine, and of records that name none. */
+export const SUBPROCESS = "subprocess";
+
 /** Tool profiles, the widest first: which skills an agent may run. */
 export const PROFILE_NAMES = ["overseer", "worker", "companion"] as const;
 export type ProfileName = (typeof PROFILE_NAMES)[number];

@@ -4,8 +4,8 @@
  */
 
 import type { Effect, Stream } from "effect";
+import type { RelatedProcess } from "../adapters/posix.ts";
 import type { RefusedAdapter } from "../adapters/registry.ts";
-import type { RelatedProcess } from "../adapters/spawner.ts";
 import type { Caller, Peer } from "../protocol/caller.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { HoldAnswer } from "../protocol/holds.ts";

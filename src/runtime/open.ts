@@ -83,18 +83,13 @@ export const openRuntime = (
   Effect.gen(function* () {
     const { registry = builtIn, world } = options;
     const runsDir = join(options.stateDir, "runs");
+    const workerDir = (workerId: string) => join(runsDir, workerId);
     const report = options.report ?? (() => undefined);
     const defects = options.defects ?? makeDefects(report);
     yield* makeDirectory(runsDir);
     const file = join(options.stateDir, "holdfast.db");
     // As early as possible: agents end soon without a lifeline, and the log may need a rebuild first.
-    const lifeline =
-      world?.spawner === undefined
-        ? yield* Effect.acquireRelease(
-            attempt(() => heldLifeline(runsDir)),
-            (held) => Effect.sync(() => held.close()),
-          )
-        : undefined;
+    const lifeline = world?.spawner === undefined ? yield* lifelineIn(runsDir) : undefined;
     const opened = yield* openedStore(file, runsDir, report, defects);
     const store = options.between?.store(opened) ?? opened;
     const findings = makeRunFindings(store, report);
@@ -124,7 +119,8 @@ export const openRuntime = (
       upkeep: store,
       spawner,
       tampered: findings.workers,
-      files: specFiles((workerId) => spawner.workerDir(workerId)),
+      workerDir,
+      files: specFiles(workerDir),
       trace: yield* tracing,
       workspaces: workspacesIn(join(options.stateDir, "worktrees")),
       confine: confiningIn(options.stateDir, skills),
@@ -154,6 +150,12 @@ export const openRuntime = (
     yield* forkRetention(runtime, options, collecting(cas, referenced, report));
     return runtime;
   });
+
+const lifelineIn = (runsDir: string): Effect.Effect<Lifeline, HoldfastError, Scope.Scope> =>
+  Effect.acquireRelease(
+    attempt(() => heldLifeline(runsDir)),
+    (held) => Effect.sync(() => held.close()),
+  );
 
 const makeDirectory = (runsDir: string): Effect.Effect<unknown, HoldfastError> =>
   Effect.try({

@@ -4,7 +4,7 @@
  */
 
 import type { MovedOutput } from "../actors/intake/moved.ts";
-import type { RunFinding } from "../adapters/spawner.ts";
+import type { RunFinding } from "../adapters/posix.ts";
 import type { ChangedFile, ChangeList } from "../protocol/change-list.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
 import type { DeniedCalls } from "../protocol/denied.ts";

@@ -2,7 +2,8 @@
  * Reports and records files in a run directory that the runtime has not put there, each once per daemon
  * (docs/explanation/security.md).
  */
-import type { RunFinding, RunId } from "../adapters/spawner.ts";
+import type { RunFinding } from "../adapters/posix.ts";
+import type { RunId } from "../adapters/spawner.ts";
 import { RUN_FINDINGS_MAX } from "../base/limits.ts";
 import { workerStream } from "../protocol/records.ts";
 import type { EventLog } from "../store/event-log.ts";

@@ -29,7 +29,7 @@ export const forkTicks = (core: Core, heartbeats: Heartbeats): Effect.Effect<voi
         } catch (cause) {
           tell(`the tick: worker ${worker.id}`, cause);
         }
-      contain("the tick: the runs", () => core.services.spawner.ticked?.());
+      contain("the tick: the runs", () => core.services.spawner.posix?.ticked());
       contain("the tick: heartbeats", () => heartbeats.look());
       contain("the tick: its listener", () => core.services.onTick?.());
     });

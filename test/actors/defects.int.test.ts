@@ -14,6 +14,12 @@ const boom = (): never => {
 };
 const reject = () => Promise.reject(new TypeError("boom"));
 
+/** The output of a run, but for its tail. */
+const withoutTail =
+  (run: Run): Run["source"] =>
+  (stream) =>
+    Object.assign(Object.create(run.source(stream)), { tail: reject });
+
 /** The kind `bad` is a command whose adapter throws; `command` is its healthy sibling. */
 const withBad = (services: Services, over: Partial<AgentAdapter>): Partial<Services> => ({
   adapterFor: (kind) => (kind === "bad" ? { ...adapterWith(over), kind: "bad" } : services.adapterFor(kind)),
@@ -116,8 +122,8 @@ describe("a throw in an adapter", () => {
 
 describe("a run that cannot be handled", () => {
   it.effect.each([
-    ["sweep", 1, () => ({ sweep: reject })],
-    ["tail", 1, () => ({ tail: reject })],
+    ["sweep", 1, ({ posix }: Run) => ({ posix: { ...posix!, sweep: reject } })],
+    ["tail", 1, (run: Run) => ({ source: withoutTail(run) })],
     ["signal", SIGNAL_TRIES_MAX, (run: Run) => ({ signal: async () => boom(), kill: () => run.kill() })],
   ] as const)("(%s) is settled all the same, and each failed call is told", ([, calls, over]) =>
     Effect.gen(function* () {

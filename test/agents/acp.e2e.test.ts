@@ -221,7 +221,7 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
       const id = await world.spawn("shellsleep", cwd, ...flags);
       await until(isHeld, "the tool runs");
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
-      process.kill(spawned!.payload.agent.pid, "SIGKILL");
+      process.kill(spawned!.payload.agent!.pid, "SIGKILL");
       const said = async () => {
         const { events } = await world.soFar(id);
         return under.resumes.filter((words) => events.some(({ message }) => message === words));

@@ -81,7 +81,7 @@ describeAgent(claude, (world) => {
     await until(isHeld, "the tool runs");
     await world().agent("send", id, "Hello? [[scenario:text]]");
     const [spawned] = (await world().soFar(id)).of("worker_spawned");
-    process.kill(spawned!.payload.agent.pid, "SIGKILL");
+    process.kill(spawned!.payload.agent!.pid, "SIGKILL");
     await until(
       async () => (await statesOf(world(), id)).every((state) => state === "acknowledged"),
       "it has both",

@@ -114,7 +114,7 @@ describeAgent(codex, (world) => {
     const id = await world().spawn("shellsleep", cwd, ...flags, "--on-interrupted", "continue");
     await until(isHeld, "the tool runs");
     const [spawned] = (await world().soFar(id)).of("worker_spawned");
-    process.kill(spawned!.payload.agent.pid, "SIGKILL");
+    process.kill(spawned!.payload.agent!.pid, "SIGKILL");
     const hasResumed = async () => (await world().soFar(id)).of("session_started").length === 2;
     await until(hasResumed, "the thread is open again");
     expect(await answerTo(id, "Go on. [[scenario:text]]")).toBe("Hello from the fake model.");

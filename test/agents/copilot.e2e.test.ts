@@ -11,7 +11,7 @@ describeAgent(copilot, (world) => {
     const id = await world().spawn("shellsleep", cwd, "--restart", "temporary");
     await until(isHeld, "the tool runs");
     const [spawned] = (await world().soFar(id)).of("worker_spawned");
-    process.kill(spawned!.payload.agent.pid, "SIGKILL");
+    process.kill(spawned!.payload.agent!.pid, "SIGKILL");
     const first = await world().story(id);
     const resumed = await world().agent("resume", id, "Go on. [[scenario:text]]", "-o", "json");
     const story = await world().story(JSON.parse(resumed).data.id);

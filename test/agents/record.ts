@@ -185,7 +185,7 @@ const runs =
     await until(() => existsSync(join(cwd, "canary")), "the tool runs");
     await save(id, "killed");
     const [spawned] = (await world.soFar(id)).of("worker_spawned");
-    process.kill(spawned!.payload.agent.pid, "SIGKILL");
+    process.kill(spawned!.payload.agent!.pid, "SIGKILL");
     await world.story(id);
     await save(id, "resumed");
   };

@@ -159,7 +159,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       const hasBegun = async () => (await world.soFar(id)).of("turn_started").length === 1;
       await until(async () => isAsked() && (await hasBegun()), "the model is silent");
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
-      process.kill(spawned!.payload.agent.pid, "SIGKILL");
+      process.kill(spawned!.payload.agent!.pid, "SIGKILL");
 
       const story = await world.story(id);
       expect(story.of("worker_completed")).toMatchObject([
@@ -187,7 +187,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       await until(isHeld, "the tool runs");
       if (under.kind !== "opencode") await callIsTold(world, id);
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
-      process.kill(spawned!.payload.agent.pid, "SIGKILL");
+      process.kill(spawned!.payload.agent!.pid, "SIGKILL");
 
       const story = await world.story(id);
       expect(isHeld()).toBe(false);

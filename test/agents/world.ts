@@ -213,7 +213,7 @@ export const killedBetweenTurns = async (world: World, cwd: string): Promise<Sto
   const id = await world.spawn("text", cwd, ...flags);
   await until(async () => (await world.soFar(id)).of("turn_completed").length === 1, "the first turn");
   const [spawned] = (await world.soFar(id)).of("worker_spawned");
-  process.kill(spawned!.payload.agent.pid, "SIGKILL");
+  process.kill(spawned!.payload.agent!.pid, "SIGKILL");
   await until(async () => (await world.soFar(id)).of("worker_spawned").length === 2, "it is started again");
   const said = await world.agent("ask", id, "And now? [[scenario:thinking]]", "-o", "text");
   if (!said.includes("Forty-two.")) throw new Error(`it answered ${JSON.stringify(said)}`);

@@ -325,6 +325,7 @@ const foundOf = (records: readonly LogRecord[]): readonly Found[] => {
     if (record.type !== "worker_spawned") continue;
     const { worker_id = "", incarnation = 0 } = record;
     const { agent } = record.payload;
+    if (agent === undefined) throw new Error("A run of this fleet is a process.");
     identities.set(`${worker_id}/${incarnation}`, { worker_id, incarnation, agent, alive: isAlive(agent) });
   }
   return [...identities.values()].map(({ agent: _, ...found }) => found);

@@ -297,14 +297,14 @@ describe("kill", () => {
     const runtime = await openRuntime();
     const { id } = await runtime.spawn({ ...sleeper, restart: "permanent" });
     const { payload } = await first(runtime.watch(id), "worker_spawned");
-    expect(isRunning(payload.pid)).toBe(true);
+    expect(isRunning(payload.pid!)).toBe(true);
     expect(await runtime.kill(id, { reason: "enough" })).toMatchObject({
       id,
       ok: true,
       effect: "deleted",
       status: "cancelled",
     });
-    expect(isRunning(payload.pid)).toBe(false);
+    expect(isRunning(payload.pid!)).toBe(false);
     expect(await runtime.kill(id)).toMatchObject({ ok: true, effect: "noop", status: "cancelled" });
     expect(await runtime.wait(id)).toMatchObject({
       status: "cancelled",
@@ -401,7 +401,7 @@ test("restart makes the next incarnation, also of what was killed", async () => 
   expect(await runtime.restart(id)).toMatchObject({ id, ok: true, effect: "updated" });
   const after = await first(runtime.watch(id, { from: before.seq }), "worker_spawned");
   expect(after.incarnation).toBe(2);
-  expect(isRunning(before.payload.pid)).toBe(false);
+  expect(isRunning(before.payload.pid!)).toBe(false);
   await runtime.kill(id);
   await runtime.restart([id]);
   expect((await first(runtime.watch(id, { from: after.seq }), "worker_spawned")).incarnation).toBe(3);
@@ -466,7 +466,7 @@ describe("close", () => {
     const watching = collect(runtime.watch(id));
     await runtime.close();
     await runtime.close({ agents: "keep" });
-    expect(isRunning(pid)).toBe(false);
+    expect(isRunning(pid!)).toBe(false);
     expect(await waiting).toMatchObject({ status: "cancelled" });
     await watching;
     for (const call of [
@@ -488,7 +488,7 @@ describe("close", () => {
     await new Promise((resolve) => setTimeout(resolve, delay));
     await runtime.close();
     const pids = (await watching).flatMap((record) =>
-      record.type === "worker_spawned" ? [record.payload.pid] : [],
+      record.type === "worker_spawned" ? [record.payload.pid!] : [],
     );
     expect(pids.filter(isRunning)).toEqual([]);
   });
@@ -569,7 +569,7 @@ describe("close", () => {
     {
       await using runtime = await Runtime.open({ stateDir });
       const { id } = await runtime.spawn(sleeper);
-      pid = (await first(runtime.watch(id), "worker_spawned")).payload.pid;
+      pid = (await first(runtime.watch(id), "worker_spawned")).payload.pid!;
       expect(isRunning(pid)).toBe(true);
     }
     expect(isRunning(pid)).toBe(false);

@@ -17,6 +17,7 @@ import type { RuntimeServices } from "../../src/runtime/core.ts";
 import { makeRuntime } from "../../src/runtime/runtime.ts";
 import { openLog } from "../../src/store/sqlite/log.ts";
 import type { Limits } from "../../src/supervisor/admission/seats.ts";
+import { withProcesses } from "../support/memory-processes.ts";
 
 export const spec = (over: Partial<WorkerSpecInput> = {}): WorkerSpecInput => ({
   kind: "command",
@@ -35,7 +36,7 @@ export const memoryMachine = Effect.gen(function* () {
     Effect.sync(() => mkdtempSync(join(tmpdir(), "holdfast-memory-"))),
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true })),
   );
-  const memory = makeMemorySpawner(join(dir, "runs"));
+  const memory = makeMemorySpawner();
   const log = yield* Effect.acquireRelease(
     Effect.sync(() => openLog({ file: join(dir, "holdfast.db") })),
     (opened) => Effect.sync(() => opened.close()),
@@ -47,7 +48,8 @@ export const memoryMachine = Effect.gen(function* () {
     log,
     views: log,
     upkeep: log,
-    spawner: memory.spawner,
+    spawner: withProcesses(memory.spawner),
+    workerDir: (id) => join(dir, "runs", id),
     files: {
       save: async (id, saved) => void specs.set(id, saved),
       load: async (id) => {

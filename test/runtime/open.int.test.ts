@@ -34,7 +34,7 @@ it.effect(
     Effect.gen(function* () {
       const stateDir = mkdtempSync(join(tmpdir(), "holdfast-open-"));
       onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
-      const memory = makeMemorySpawner(join(stateDir, "runs"));
+      const memory = makeMemorySpawner();
       const machine = { uptimeMs: () => undefined, memAvailableBytes: () => undefined };
       const world = { spawner: memory.spawner, machine, random: () => 0 };
       const runtime = yield* openRuntime({ stateDir, version: "0", world });

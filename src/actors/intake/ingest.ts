@@ -1,5 +1,5 @@
 /**
- * Turns lines into records: spool → framer → decoder → bounds → drafts, with the checkpoint that makes it exactly once.
+ * Turns lines into records: source → framer → decoder → bounds → drafts, with the checkpoint that makes it exactly once.
  * Synchronous and bounded: one `pull` reads at most SPOOL_READ_BYTES of one stream. The caller commits its drafts and its
  * checkpoint in one transaction before it pulls again (architecture §5, Exactly once).
  */
@@ -12,7 +12,7 @@ import type {
   Opening,
   SpoolName,
 } from "../../adapters/adapter.ts";
-import { releasedBelow } from "../../adapters/process/release.ts";
+import type { Source } from "../../adapters/source.ts";
 import {
   DECODER_STATE_MAX_BYTES,
   LONG_LINE_BYTES,
@@ -53,7 +53,7 @@ export interface IngestOptions {
   readonly adapter: AgentAdapter;
   readonly worker_id: string;
   readonly opening: Opening;
-  readonly spool: (stream: SpoolName) => string;
+  readonly source: (stream: SpoolName) => Source;
   readonly checkpoints: readonly Checkpoint[];
   readonly redact: Redactor;
   /** The bound of a line; default LINE_MAX_BYTES. Set only by tests. */
@@ -66,7 +66,6 @@ export class Ingest {
   private readonly adapter: AgentAdapter;
   private readonly opening: Opening;
   private readonly redact: Redactor;
-  private readonly spool: IngestOptions["spool"];
   private readonly drafter: Drafter;
   private readonly readers: readonly { readonly name: SpoolName; readonly reader: LineReader }[];
   /** Streams that were not read yet: a part of their spool may be released already. */
@@ -83,7 +82,6 @@ export class Ingest {
     const { adapter, worker_id, checkpoints, redact } = options;
     this.adapter = adapter;
     this.redact = redact;
-    this.spool = options.spool;
     this.opening = { ...options.opening, worker_id };
     const known = newestMemory(checkpoints.filter((c) => c.decoder_version === adapter.decoder_version));
     this.memory = known === undefined ? adapter.initial(this.opening) : known.state;
@@ -95,7 +93,7 @@ export class Ingest {
       return {
         name,
         reader: new LineReader({
-          path: options.spool(name),
+          source: options.source(name),
           offset: from?.offset ?? 0,
           skipped_bytes: from?.skipped_bytes ?? 0,
           limit_bytes: options.limit_bytes,
@@ -205,7 +203,7 @@ export class Ingest {
 
   /** Skips output that was released from the disk but is not in this log: an older copy of the log was put back. */
   private passReleased(name: SpoolName, reader: LineReader): PullResult | undefined {
-    const bytes = reader.pass(releasedBelow(this.spool(name)));
+    const bytes = reader.passReleased();
     if (bytes === 0) return undefined;
     const drafts = [this.drafter.chunk(name, "released", bytes, 0)];
     return { drafts, checkpoint: this.checkpoint(name, reader.place()), more: true };

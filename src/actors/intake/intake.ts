@@ -235,8 +235,9 @@ export class Intake {
     let held = 0;
     let stays = 0;
     for (const stream of SPOOLS) {
-      held += this.run.held(stream, this.ingested[stream] ?? 0);
-      stays += this.run.held(stream, this.adapter.streams.includes(stream) ? Number.POSITIVE_INFINITY : 0);
+      const source = this.run.source(stream);
+      held += source.held(this.ingested[stream] ?? 0);
+      stays += source.held(this.adapter.streams.includes(stream) ? Number.POSITIVE_INFINITY : 0);
     }
     return { held, stays };
   }
@@ -287,7 +288,7 @@ export class Intake {
       adapter: this.adapter,
       worker_id,
       opening: this.opening,
-      spool: (stream) => this.run.spool(stream),
+      source: (stream) => this.run.source(stream),
       checkpoints,
       redact: this.redact,
       account: this.account,

@@ -26,13 +26,13 @@ interface OutputWorker {
   fork(work: Effect.Effect<void>): void;
 }
 
-/** `pid` is its agent's. */
+/** `pids`: its agent's, if it is a process. */
 export const decideOutput = (
   { output_quota_bytes: bound, on_output_quota, grace_ms }: Bounds,
   causes: readonly PauseCause[],
   { held, stays }: SpoolRoom,
   { low, floor_bytes }: Pick<DiskView, "low" | "floor_bytes">,
-  pid: number,
+  pids: readonly number[],
 ): readonly OutputInput[] => {
   const waits = on_output_quota === "pause";
   const isOver = bound > 0 && held > bound;
@@ -47,7 +47,7 @@ export const decideOutput = (
   const inputs: OutputInput[] = [];
   const told = (reason: "output" | "disk", isShort: boolean, isOk: boolean, detail: string): void => {
     const stands = standsFor(reason);
-    if (isShort && !stands) inputs.push({ type: "pause", reason, detail, pids: [pid] });
+    if (isShort && !stands) inputs.push({ type: "pause", reason, detail, pids });
     if (isOk && stands) inputs.push({ type: "unpause", by: "daemon", reason });
   };
   told("output", isOver, mayGoOn, `more than ${formatSize(bound)} of its output waits to be read`);
@@ -66,7 +66,8 @@ export const checkOutput = (worker: OutputWorker, disk: DiskView): void => {
   if (incarnation === undefined || incarnation.exit !== undefined) return;
   const room = incarnation.intake.room();
   if (room === undefined) return;
-  const { pid } = incarnation.run.agent;
-  for (const input of decideOutput(spec, causesOf(journal.child()), room, disk, pid))
+  const { posix } = incarnation.run;
+  const pids = posix === undefined ? NONE : [posix.agent.pid];
+  for (const input of decideOutput(spec, causesOf(journal.child()), room, disk, pids))
     worker.fork(Effect.ignore(journal.input(input)));
 };

@@ -25,11 +25,11 @@ const NONE: ReleaseProgress = { asked: 0, done: 0 };
 
 /** Starts at 0 again after a take-over: releasing the same part twice costs nothing. */
 export class Releasing {
-  private readonly run: Run;
+  private readonly run: Pick<Run, "source">;
   private readonly places: Partial<Record<SpoolName, ReleaseProgress>> = {};
   private isBusy = false;
 
-  constructor(run: Run) {
+  constructor(run: Pick<Run, "source">) {
     this.run = run;
   }
 
@@ -43,7 +43,8 @@ export class Releasing {
     const { done } = this.places[stream] ?? NONE;
     this.isBusy = true;
     this.run
-      .release(stream, done, below)
+      .source(stream)
+      .release(done, below)
       .catch(() => false)
       .then((released) => {
         this.places[stream] = { asked: below, done: released ? below : done };

@@ -224,7 +224,7 @@ export class Approving {
     return Effect.suspend(() => {
       const { incarnation, journal } = this.worker;
       if (!this.open.has(asked.approval_id)) return this.answeredBefore(asked);
-      if (incarnation?.run.isStdinClosed() === true)
+      if (incarnation?.run.input?.isStdinClosed() === true)
         return Effect.fail(
           new HoldfastError("INVALID_STATE", "The agent's input has ended, so no answer can reach it."),
         );

@@ -3,11 +3,14 @@
  * prompt was answered, or because it does not notice that its input has ended.
  */
 
-import type { Run } from "../../adapters/spawner.ts";
+import type { Run, RunInput } from "../../adapters/spawner.ts";
 import { BACKGROUND_WAIT_MAX_MS, EXIT_AFTER_END_MS } from "../../base/limits.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import type { Alarm } from "../machine/alarms.ts";
 import type { Speaker } from "./speaker.ts";
+
+/** A run with an open input. */
+export type Conversation = Run & { readonly input: RunInput };
 
 /** True if the alarm's run still runs and nobody has stopped it. */
 const isWanted = (worker: Speaker, run: Run): boolean =>
@@ -33,7 +36,7 @@ export const endLingering = (worker: Speaker, run: Run, isBusy: () => boolean): 
  * The agent's only prompt is answered, but the decoder has not ended its input: something that it started runs on, may
  * ask for permission, and begins another turn when done. After BACKGROUND_WAIT_MAX_MS without that, calls `end`.
  */
-export const awaitBackground = (worker: Speaker, run: Run, end: () => void): Alarm =>
+export const awaitBackground = (worker: Speaker, run: Conversation, end: () => void): Alarm =>
   worker.bridge.alarms.after(BACKGROUND_WAIT_MAX_MS, () => {
-    if (isWanted(worker, run) && !run.isStdinClosed()) end();
+    if (isWanted(worker, run) && !run.input.isStdinClosed()) end();
   });

@@ -30,7 +30,7 @@ import {
   promptId,
 } from "../../supervisor/messages/messages.ts";
 import type { Alarm } from "../machine/alarms.ts";
-import { awaitBackground, endLingering } from "./lingering.ts";
+import { awaitBackground, type Conversation, endLingering } from "./lingering.ts";
 import { MessageTexts } from "./message-texts.ts";
 import type { Speaker } from "./speaker.ts";
 
@@ -41,7 +41,7 @@ export class Mailing {
   private readonly texts: MessageTexts;
   /** The id of the prompt, which is a message too. */
   private prompt: string | undefined;
-  private run: Run | undefined;
+  private run: Conversation | undefined;
   private end = 0;
   /** The open turn. */
   private turn: number | undefined;
@@ -55,7 +55,7 @@ export class Mailing {
   /** Called when the interrupted turn ends. */
   private onTurnEnd: (() => void) | undefined;
   /** The run that is watched for an exit after the end of its input. */
-  private lingering: Run | undefined;
+  private lingering: Conversation | undefined;
   /** Ends the input of an agent whose only prompt is answered. */
   private background: Alarm | undefined;
 
@@ -80,10 +80,12 @@ export class Mailing {
    * output is read after that, so that no acknowledgement is recorded before its delivery.
    */
   attach(run: Run): Effect.Effect<void> {
+    // A runtime without an input refuses a spec that converses; one that lost it since takes no message.
+    if (!converses(run)) return Effect.void;
     return Effect.andThen(this.lock.withPermits(1)(this.attached(run)), this.deliver());
   }
 
-  private attached(run: Run): Effect.Effect<void> {
+  private attached(run: Conversation): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id, spec } = this.worker;
       if (this.protocol.acknowledges && spec.prompt !== undefined)
@@ -94,13 +96,13 @@ export class Mailing {
       const open = known.filter(({ bound }) => bound === null || bound === run.incarnation);
       const end = yield* journal.ask(({ views }) => views.messagesEnd(id, run.incarnation));
       const [turn] = yield* journal.ask(({ views }) => views.turns(id, 1));
-      this.end = Math.max(run.stdin_start, end ?? 0);
+      this.end = Math.max(run.input.stdin_start, end ?? 0);
       const isOurs = turn?.incarnation === run.incarnation;
       this.turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
       this.attachedAt = yield* journal.ask(({ log }) => log.head());
       this.run = run;
       yield* this.forgetClosing(open, run);
-      if (run.isStdinClosed()) this.watchEnd(run);
+      if (run.input.isStdinClosed()) this.watchEnd(run);
       else if (isOurs && this.turn === undefined) this.awaitBackground();
     });
   }
@@ -118,7 +120,7 @@ export class Mailing {
 
   /** True if nothing more can be written to the agent. */
   hasInputEnded(): boolean {
-    return this.run?.isStdinClosed() === true;
+    return this.run?.input.isStdinClosed() === true;
   }
 
   /** Asks the agent by its own protocol to end its turn; false if no turn is open or the agent cannot be reached. */
@@ -128,7 +130,8 @@ export class Mailing {
       const run = this.run;
       const state = yield* this.state();
       const turn = this.turn;
-      if (run === undefined || state === undefined || turn === undefined || run.isStdinClosed()) return false;
+      if (run === undefined || state === undefined || turn === undefined || run.input.isStdinClosed())
+        return false;
       const text = this.protocol.interrupt?.(state);
       if (text === undefined) return false;
       const { incarnation } = run;
@@ -236,7 +239,7 @@ export class Mailing {
   }
 
   /** Drops an end of input that was meant for the agent before a restart by name: the user wants this one to run. */
-  private forgetClosing(open: readonly MessageRow[], run: Run): Effect.Effect<void> {
+  private forgetClosing(open: readonly MessageRow[], run: Conversation): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id } = this.worker;
       const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
@@ -254,7 +257,7 @@ export class Mailing {
   }
 
   /** Hands over the next message; false if there is nothing to do now. */
-  private deliverNext(run: Run): Effect.Effect<boolean> {
+  private deliverNext(run: Conversation): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
       const open = yield* this.look();
       const begun = yield* this.begun(run, open);
@@ -273,7 +276,7 @@ export class Mailing {
         if (accepted !== undefined && isLate(accepted, row.seq <= this.attachedAt, this.turn))
           return yield* this.givesUp(row, "It was an interrupt of a turn that is over.");
         // The input has ended: its author has been told, or the agent goes on without an answer.
-        if (run.isStdinClosed()) return yield* this.givesUp(row, "The agent's input has ended.");
+        if (run.input.isStdinClosed()) return yield* this.givesUp(row, "The agent's input has ended.");
       }
       const text = row.line ? accepted?.text : yield* this.texts.textOf(row, this.prompt);
       if (text === null) {
@@ -285,7 +288,7 @@ export class Mailing {
       this.isHeld = framed === undefined;
       if (framed === undefined) return false;
       const bytes = Buffer.from(framed);
-      const next = handOver(bytes.length, this.end, run.stdinBytes(), run.process() !== "dead");
+      const next = handOver(bytes.length, this.end, run.input.stdinBytes(), run.process() !== "dead");
       if (next.type === "keep") return false;
       const missing = next.type === "write" ? bytes.subarray(next.written) : undefined;
       const handed = this.handed(run, row, bytes.length, missing, accepted?.purpose);
@@ -295,7 +298,7 @@ export class Mailing {
 
   /** Writes the missing bytes of a message and records its delivery, before any answer to it is recorded. */
   private handed(
-    run: Run,
+    run: Conversation,
     row: MessageRow,
     length: number,
     missing: Uint8Array | undefined,
@@ -334,10 +337,10 @@ export class Mailing {
    * belong to a message that cannot be read or framed now; then nothing else is written. Bytes of no owed message belong to
    * one that the agent acknowledged before its delivery was on record.
    */
-  private begun(run: Run, open: readonly MessageRow[]): Effect.Effect<MessageRow | undefined> {
+  private begun(run: Conversation, open: readonly MessageRow[]): Effect.Effect<MessageRow | undefined> {
     return Effect.gen({ self: this }, function* () {
-      if (run.stdinBytes() <= this.end) return undefined;
-      const there = run.stdinFrom(this.end);
+      if (run.input.stdinBytes() <= this.end) return undefined;
+      const there = run.input.stdinFrom(this.end);
       let unknown: MessageRow | undefined;
       for (const row of owedTo(open, run.incarnation, this.prompt)) {
         const text = row.closes ? undefined : yield* this.texts.textOf(row, this.prompt);
@@ -361,11 +364,11 @@ export class Mailing {
     );
   }
 
-  private write(run: Run, bytes: Uint8Array): Effect.Effect<boolean> {
+  private write(run: Conversation, bytes: Uint8Array): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
       const isWritten = yield* this.worker.call(
         "writing a message",
-        () => run.write(bytes).then(() => true),
+        () => run.input.write(bytes).then(() => true),
         false,
       );
       this.failed = !isWritten;
@@ -373,12 +376,12 @@ export class Mailing {
     });
   }
 
-  private close(run: Run, row: MessageRow): Effect.Effect<boolean> {
+  private close(run: Conversation, row: MessageRow): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
       // The end of input counts at once; the agent may take long to read all before it.
-      if (!run.isStdinClosed())
-        this.worker.fork(this.worker.call("ending its input", () => run.closeStdin(), undefined));
-      this.failed = !run.isStdinClosed();
+      if (!run.input.isStdinClosed())
+        this.worker.fork(this.worker.call("ending its input", () => run.input.closeStdin(), undefined));
+      this.failed = !run.input.isStdinClosed();
       if (this.failed) return false;
       this.watchEnd(run);
       crashPoint("input-ended");
@@ -387,7 +390,7 @@ export class Mailing {
     });
   }
 
-  private watchEnd(run: Run): void {
+  private watchEnd(run: Conversation): void {
     if (this.protocol.may_linger !== true || this.lingering === run) return;
     this.lingering = run;
     endLingering(this.worker, run, () => this.turn !== undefined);
@@ -447,3 +450,5 @@ export class Mailing {
     });
   }
 }
+
+const converses = (run: Run): run is Conversation => run.input !== undefined;

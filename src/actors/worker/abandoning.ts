@@ -22,7 +22,7 @@ export const abandon = (shell: Shell, defect: unknown): Effect.Effect<void> =>
       const { run } = incarnation;
       yield* shell.call("the kill", () => run.kill(), undefined);
       exit ??= yield* exitInTime(run);
-      sweep = yield* shell.call("the sweep", () => run.sweep(), undefined);
+      sweep = yield* shell.call("the sweep", async () => run.posix?.sweep(), undefined);
       run.dispose();
     }
     const told = {

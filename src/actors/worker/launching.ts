@@ -57,7 +57,7 @@ export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =
     const { run, argv, opening } = started.success;
     const { redact } = shell;
     crashPoint("launch-before-record");
-    yield* journal.fact({ type: "launched", spawned: spawnedOf(run, argv, redact) });
+    yield* journal.fact({ type: "launched", spawned: spawnedOf(shell, run, argv) });
     crashPoint("launch-after-record");
     const timeout_ms = timeoutOf(shell);
     // Set this before the machine is told: it may be waiting to stop the run.
@@ -233,7 +233,7 @@ const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, Holdfast
 export const discard = ({ report }: Services, late: Promise<Run>): void => {
   const end = async (run: Run): Promise<void> => {
     await run.kill();
-    await run.sweep();
+    await run.posix?.sweep();
     run.dispose();
   };
   late
@@ -245,11 +245,20 @@ export const withoutSecrets = makeRedactor();
 export const redactorOf = (secrets: readonly string[]): Redactor =>
   secrets.length === 0 ? withoutSecrets : makeRedactor(secrets);
 
-export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): SpawnedProcess => ({
-  pid: run.agent.pid,
-  pgid: run.pgid,
-  agent: run.agent,
-  launcher: run.launcher,
+const processesOf = ({ posix, ref }: Run): Omit<SpawnedProcess, "argv" | "backend_kind"> => {
+  const named = ref === undefined ? {} : { ref };
+  if (posix === undefined) return named;
+  const { agent, launcher, pgid } = posix;
+  return { ...named, pid: agent.pid, pgid, agent, launcher };
+};
+
+export const spawnedOf = (
+  { services, redact }: Pick<Shell, "services" | "redact">,
+  run: Run,
+  argv: readonly string[],
+): SpawnedProcess => ({
+  backend_kind: services.spawner.backend_kind,
+  ...processesOf(run),
   argv: argv.map((word) => redact.text(word)),
 });
 

@@ -25,10 +25,10 @@ export const passivate = ({ journal, spec }: Shell): Effect.Effect<void> =>
  */
 export const endInput = (shell: Shell): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const run = shell.incarnation?.run;
-    if (run === undefined || run.isStdinClosed()) return Effect.void;
+    const input = shell.incarnation?.run.input;
+    if (input === undefined || input.isStdinClosed()) return Effect.void;
     crashPoint("passivate-before-end");
-    return shell.call("ending its input", () => run.closeStdin(), undefined);
+    return shell.call("ending its input", () => input.closeStdin(), undefined);
   });
 
 /**

@@ -16,7 +16,7 @@ export const applyPause = (shell: Shell): Effect.Effect<void> =>
     const { run } = incarnation;
     if (isPaused(journal.child())) {
       crashPoint("pause-before-signal");
-      yield* shell.call("SIGSTOP", () => run.pause(), []);
+      yield* shell.call("SIGSTOP", async () => run.pause?.(), undefined);
       if (isPaused(journal.child()) && run.process() === "running")
         services.report(`worker ${id} is paused, but its agent could not be stopped`);
       return;
@@ -24,5 +24,5 @@ export const applyPause = (shell: Shell): Effect.Effect<void> =>
     shell.activityClock.rebase(journal.now());
     shell.tell({ type: "TIME_LEFT", timeout_ms: timeoutOf(shell) });
     crashPoint("unpause-before-signal");
-    yield* shell.call("SIGCONT", () => run.unpause(), []);
+    yield* shell.call("SIGCONT", async () => run.unpause?.(), undefined);
   });

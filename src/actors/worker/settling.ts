@@ -3,9 +3,12 @@
  * verdict, and lets the supervisor decide.
  */
 import { Effect } from "effect";
+import type { SweepOptions } from "../../adapters/posix.ts";
+import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { STDERR_TAIL_BYTES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import type { SweepReport } from "../../protocol/records.ts";
 import {
   errorOf,
   failedToStart,
@@ -45,6 +48,14 @@ const unstarted = (shell: Shell): Effect.Effect<void> => {
   );
 };
 
+/** Only what is a process of this machine can leave something behind that must be searched for. */
+const swept = (
+  shell: Shell,
+  { posix }: Run,
+  options: SweepOptions,
+): Effect.Effect<SweepReport | undefined> =>
+  posix === undefined ? Effect.undefined : shell.call("the sweep", () => posix.sweep(options), undefined);
+
 const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
   Effect.gen(function* () {
     const duration_ms = durationOf(shell);
@@ -54,16 +65,19 @@ const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
     const isStopped = journal.child().stop !== null;
     if (isStopped) intake.cut();
     crashPoint("exit-before-sweep");
-    const sweeping = () => run.sweep({ trustsLauncher: !isStopped });
-    const sweep = yield* shell.call("the sweep", sweeping, undefined);
+    const sweep = yield* swept(shell, run, { trustsLauncher: !isStopped });
     yield* intake.drain();
-    const stderr_tail = yield* shell.call("reading stderr", () => run.tail("stderr", STDERR_TAIL_BYTES), "");
+    const stderr_tail = yield* shell.call(
+      "reading stderr",
+      () => run.source("stderr").tail(STDERR_TAIL_BYTES),
+      "",
+    );
     const exit = incarnation.exit ?? UNKNOWN_EXIT;
     const { drafts, unended, fault, outcome } = yield* intake.finish({
       status: { code: exit.exit_code, signal: exit.signal },
       signals_sent: incarnation.signals,
       stderr_tail,
-      ...(shell.mail !== undefined && run.isStdinClosed() ? { input_ended: true } : {}),
+      ...(shell.mail !== undefined && run.input?.isStdinClosed() === true ? { input_ended: true } : {}),
       ...(program === undefined ? {} : { program }),
     });
     shell.detach();

@@ -1,5 +1,6 @@
 /** Sends a signal to an agent and records it. Only the exit tells whether the signal ended the agent. */
 import { Effect } from "effect";
+import type { Reached } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { SIGNAL_TRIES_MAX } from "../../base/limits.ts";
 import { workerStream } from "../../protocol/records.ts";
@@ -22,11 +23,12 @@ export const sendSignal = (shell: Shell, signal: string, reason: string): Effect
     incarnation.signals = [...incarnation.signals, signal];
     const send = () => (signal === "SIGKILL" ? run.kill() : run.signal(signal as NodeJS.Signals));
     crashPoint("signal-before");
-    let pids: readonly number[] | undefined;
-    for (let tries = 0; pids === undefined && tries < SIGNAL_TRIES_MAX; tries += 1)
-      pids = yield* shell.call(signal, send, undefined);
+    let reached: Reached | undefined;
+    for (let tries = 0; reached === undefined && tries < SIGNAL_TRIES_MAX; tries += 1)
+      reached = yield* shell.call(signal, send, undefined);
     crashPoint("signal-before-record");
-    if (pids === undefined || pids.length === 0) return;
+    if (reached === undefined || reached.length === 0) return;
+    const pids = reached === "run" ? [] : reached;
     const of = { stream: workerStream(id), worker_id: id, incarnation: run.incarnation };
     const payload = { signal, pids, reason };
     yield* shell.journal.note([{ type: "worker_signal_sent", ...of, payload }]);

@@ -17,13 +17,13 @@ export const takeOver = (shell: Shell, run: Run): Effect.Effect<void> =>
     const { argv, secrets } = yield* launchedAs(shell, run);
     // The file of a `@file:` reference may have changed since the running agent was given its text.
     const referring = Object.keys(spec.env).filter((name) => spec.env[name]?.startsWith("@file:"));
-    const redact = redactorOf([...secrets, ...Object.values(run.variables(referring))]);
+    const redact = redactorOf([...secrets, ...Object.values(run.posix?.variables(referring) ?? {})]);
     shell.redact = redact;
     // Signals are sent only after a stop is on record.
     const signals = shell.child().stop === null ? [] : yield* signalsSent(shell, run.incarnation);
     if (beginning.action.type === "adopt") {
       crashPoint("boot-adoption");
-      yield* journal.fact({ type: "adopted", spawned: spawnedOf(run, argv, redact) });
+      yield* journal.fact({ type: "adopted", spawned: spawnedOf(shell, run, argv) });
       const session_id = bridge.sessions.known(shell);
       if (session_id !== undefined) yield* holdSession(shell, session_id);
       bridge.accounts.look(shell);

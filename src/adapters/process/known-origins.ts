@@ -3,7 +3,7 @@
  * once, as one that keeps its connection is (docs/decisions/0033).
  */
 import { ORIGIN_KEPT_MS, ORIGINS_KEPT_MAX } from "../../base/limits.ts";
-import type { ProcessOrigin } from "../spawner.ts";
+import type { ProcessOrigin } from "../posix.ts";
 
 interface KnownOrigin {
   readonly start_time: string;

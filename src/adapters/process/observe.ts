@@ -6,9 +6,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXEC_POLL_MS, START_TIMEOUT_MS } from "../../base/limits.ts";
-import type { RecordedProcesses } from "../../protocol/incarnation.ts";
+import type { RecordedProcesses, RunExit } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
-import type { ObservedRun, ObserveRequest, RunFinding } from "../spawner.ts";
+import type { RunFinding } from "../posix.ts";
+import type { ObserveRequest } from "../spawner.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { type BootNamespace, identityOf, isAlive, NO_PROCESS } from "./identity.ts";
 import { isSubReaper } from "./launcher.ts";
@@ -30,10 +31,16 @@ import { agentBelow, isOfRun } from "./vouching.ts";
 /** Without a readable run.json (power loss) the boot is unknown, so its pids mean nothing here. */
 const UNKNOWN_PLACE: BootNamespace = { boot_id: "", pid_ns: "" };
 
+/** `ObservedRun`, of runs that are processes. */
+export type ObservedProcesses =
+  | { readonly kind: "running" | "lost"; readonly run: ProcessRun }
+  | { readonly kind: "finished"; readonly exit: RunExit; readonly run: ProcessRun }
+  | { readonly kind: "never_started" };
+
 export const observe = async (
   host: RunParts,
   { processes: recorded, ...asked }: ObserveRequest,
-): Promise<ObservedRun> => {
+): Promise<ObservedProcesses> => {
   const id = { worker_id: asked.worker_id, incarnation: asked.incarnation };
   const dir = runDirectory(host.runsDir, id);
   if (!wasStarted(dir, recorded)) return { kind: "never_started" };

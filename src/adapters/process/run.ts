@@ -9,7 +9,8 @@ import { LAUNCHER_END_MS } from "../../base/limits.ts";
 import type { RunExit } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
-import type { Run, RunFinding, RunId, SweepOptions } from "../spawner.ts";
+import type { RunFinding, RunProcesses, SweepOptions } from "../posix.ts";
+import type { Run, RunId, RunInput } from "../spawner.ts";
 import type { Cgroups } from "./cgroups.ts";
 import { type ChangedFileName, type ChangeWatch, LAUNCHER_ENDED, type WatchFiles } from "./change-watch.ts";
 import { decideExit } from "./exit.ts";
@@ -51,10 +52,10 @@ import {
 } from "./run-directory.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { SpareDirectory } from "./spare-directory.ts";
+import { SpoolSource } from "./spool-source.ts";
 import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
 import type { Sweeper } from "./sweep.ts";
-import { readTail } from "./tail.ts";
 import { variablesOf } from "./variables.ts";
 import { contradictionsIn, isPumpOf } from "./vouching.ts";
 
@@ -109,7 +110,7 @@ export const realPath = (dir: string): string | undefined => {
 
 const NOBODY: KnownProcesses = new Map();
 
-export class ProcessRun implements Run, PolledRun {
+export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
   readonly worker_id: string;
   readonly incarnation: number;
   readonly agent: ProcessIdentity;
@@ -162,6 +163,14 @@ export class ProcessRun implements Run, PolledRun {
     this.changes.listener = (notice) => this.notice(notice);
     host.poller.add(this);
     this.check();
+  }
+
+  get input(): RunInput {
+    return this;
+  }
+
+  get posix(): RunProcesses {
+    return this;
   }
 
   get pgid(): number {
@@ -314,20 +323,13 @@ export class ProcessRun implements Run, PolledRun {
     return variablesOf(this.agent, names);
   }
 
-  async tail(stream: SpoolName, bytes: number): Promise<string> {
-    return readTail(this.spool(stream), bytes);
+  source(stream: SpoolName): SpoolSource {
+    return new SpoolSource(this.spool(stream), this.host.releaser);
   }
 
+  /** Absolute path of a spool file. */
   spool(stream: SpoolName): string {
     return join(this.dir, stream);
-  }
-
-  release(stream: SpoolName, from: number, below: number): Promise<boolean> {
-    return this.host.releaser.release(this.spool(stream), from, below);
-  }
-
-  held(stream: SpoolName, ingested: number): number {
-    return this.host.releaser.held(this.spool(stream), ingested);
   }
 
   dispose(): void {

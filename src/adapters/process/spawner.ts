@@ -2,9 +2,11 @@
  * `RuntimeSpawner` with real processes of this machine (Linux: identities, descendants and the sweep read
  * /proc).
  */
-import { join } from "node:path";
 import { LINEAGE_MAX } from "../../base/limits.ts";
-import type { ProcessOrigin, RunFinding, RunId, RuntimeSpawner } from "../spawner.ts";
+import type { SweepReport } from "../../protocol/records.ts";
+import { SUBPROCESS } from "../../protocol/words.ts";
+import type { MachineRuntime, ProcessOrigin, RunFinding } from "../posix.ts";
+import type { LaunchRequest, ObserveRequest, RunId, RuntimeAbility, RuntimeSpawner } from "../spawner.ts";
 import { Cgroups } from "./cgroups.ts";
 import type { WatchFiles } from "./change-watch.ts";
 import { ForkServer } from "./fork-server.ts";
@@ -15,7 +17,7 @@ import { heldLifeline, type Lifeline } from "./lifeline.ts";
 import { removeLitter } from "./litter.ts";
 import { livingRuns } from "./living.ts";
 import { markerOf } from "./marker.ts";
-import { observe } from "./observe.ts";
+import { type ObservedProcesses, observe } from "./observe.ts";
 import { lineageOf, originBelowDaemon, originIn, startOf } from "./origin.ts";
 import { MemoryWatch } from "./out-of-memory.ts";
 import { Poller } from "./poll.ts";
@@ -79,7 +81,7 @@ const hostOf = (options: ProcessSpawnerOptions): RunParts => {
 };
 
 /** Ends what is left of an unsupervised run, by its marker and its cgroup. */
-const endRun = async (host: RunParts, id: RunId): ReturnType<RuntimeSpawner["end"]> => {
+const endRun = async (host: RunParts, id: RunId): Promise<SweepReport> => {
   const { runsDir, storeId, sweeper, cgroups } = host;
   const file = readRunFile(runDirectory(runsDir, id));
   const report = await sweeper.sweep({
@@ -98,11 +100,21 @@ const forkServer = (onLoss: (cause: unknown) => void): ForkServer | undefined =>
   return reaper && new ForkServer(reaper.perl, reaper.calls, onLoss);
 };
 
-export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawner => {
+/** `RuntimeSpawner`, of runs that are processes. */
+export interface ProcessSpawner extends RuntimeSpawner {
+  readonly posix: MachineRuntime;
+  launch(request: LaunchRequest): Promise<ProcessRun>;
+  observe(id: ObserveRequest): Promise<ObservedProcesses>;
+  end(id: RunId): Promise<SweepReport>;
+}
+
+const ABILITIES: ReadonlySet<RuntimeAbility> = new Set(["pause", "input", "limits", "sandbox", "lifeline"]);
+
+export const makeProcessSpawner = (options: ProcessSpawnerOptions): ProcessSpawner => {
   const host = hostOf(options);
   const { runsDir, storeId, poller, cgroups } = host;
   const knownRuns = () => [...poller.runs].filter((run) => run instanceof ProcessRun);
-  const originAmong: RuntimeSpawner["originIn"] = (lineage) =>
+  const originAmong: MachineRuntime["originIn"] = (lineage) =>
     originIn(lineage, knownRuns(), { storeId, runsDir: realPath(runsDir) ?? runsDir });
   const starting = new Set<RunId>();
   const isStarting = ({ worker_id, incarnation }: RunId): boolean =>
@@ -116,6 +128,8 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawn
   };
   const origins = new KnownOrigins(() => performance.now());
   return {
+    backend_kind: SUBPROCESS,
+    abilities: ABILITIES,
     check: async (request) => {
       preflight(request);
       cgroups.check(request.limits ?? {});
@@ -126,17 +140,18 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawn
     },
     observe: (id) => observe(host, id),
     living: () => livingRuns(storeId),
-    originOf: (pid, before_s) => {
-      const start_time = startOf(pid, before_s);
-      return start_time === undefined
-        ? { type: "gone" }
-        : origins.of(pid, start_time, () => lookedUp(pid, before_s));
-    },
-    originIn: originAmong,
     end: (id) => endRun(host, id),
-    ticked: () => poller.join(),
-    polled: () => [...poller.runs].filter((run) => run.isPolled()).length,
-    workerDir: (workerId) => join(runsDir, workerId),
+    posix: {
+      originOf: (pid, before_s) => {
+        const start_time = startOf(pid, before_s);
+        return start_time === undefined
+          ? { type: "gone" }
+          : origins.of(pid, start_time, () => lookedUp(pid, before_s));
+      },
+      originIn: originAmong,
+      ticked: () => poller.join(),
+      polled: () => [...poller.runs].filter((run) => run.isPolled()).length,
+    },
     close: async () => {
       for (const run of poller.runs) run.dispose();
       host.forks?.close();

@@ -13,7 +13,7 @@ import {
 } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
-import type { RunFinding } from "../spawner.ts";
+import type { RunFinding } from "../posix.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import { currentPlace, identityOf, isAlive, NO_PROCESS, NOBODY, readProc } from "./identity.ts";
 import { LAUNCHER_CMDLINE } from "./launcher.ts";

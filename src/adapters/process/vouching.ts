@@ -7,7 +7,7 @@
 import { basename, dirname, join } from "node:path";
 import type { RecordedProcesses } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
-import type { RunFinding } from "../spawner.ts";
+import type { RunFinding } from "../posix.ts";
 import {
   identityOf,
   isAlive,

@@ -98,7 +98,7 @@ export const tally = (
 ): Tally => {
   const started = records.filter((record) => record.type === "worker_spawned");
   const count = (type: LogRecord["type"]): number => records.filter((record) => record.type === type).length;
-  const left = new Set([...marked, ...started.map((record) => record.payload.pid).filter(alive)]);
+  const left = new Set([...marked, ...started.flatMap((record) => record.payload.pid ?? []).filter(alive)]);
   return {
     records: records.length,
     gaps: (records.at(-1)?.seq ?? 0) - records.length,

@@ -46,6 +46,7 @@ export class WorkerLife {
       }
       case "worker_spawned": {
         const { pid, pgid } = record.payload;
+        if (pid === undefined) return [this.tell("worker_spawned", NOTHING)];
         return [this.tell("worker_spawned", { pid, metadata: { process_group_id: pgid } })];
       }
       case "worker_started":

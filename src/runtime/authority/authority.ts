@@ -7,7 +7,8 @@ import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import type { Services } from "../../actors/ports.ts";
 import { cwdIn } from "../../actors/worker/workspaces.ts";
 import type { AgentAdapter } from "../../adapters/adapter.ts";
-import type { RelatedProcess, RunId } from "../../adapters/spawner.ts";
+import type { RelatedProcess } from "../../adapters/posix.ts";
+import type { RunId } from "../../adapters/spawner.ts";
 import { byOf, type Caller, OF_DAEMON, type Peer, UNKNOWN, USER } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
@@ -54,8 +55,8 @@ export class Authority {
   }
 
   readonly identify = ({ pid, connected_s, claimed }: Peer): Caller => {
-    const { spawner } = this.ports.services;
-    const origin = pid === undefined || pid === OUTSIDE ? undefined : spawner.originOf(pid, connected_s);
+    const { posix } = this.ports.services.spawner;
+    const origin = pid === undefined || pid === OUTSIDE ? undefined : posix?.originOf(pid, connected_s);
     if (origin?.type === "run") return this.inside(origin);
     if (origin?.type === "daemon") return OF_DAEMON;
     return this.runOf(claimed) ?? (origin?.type === "gone" ? UNKNOWN : USER);
@@ -63,8 +64,8 @@ export class Authority {
 
   /** The caller, from the ancestors of a process that were read before. */
   readonly identifyIn = (lineage: readonly RelatedProcess[]): Caller => {
-    const origin = this.ports.services.spawner.originIn(lineage);
-    return origin.type === "run" ? this.inside(origin) : USER;
+    const origin = this.ports.services.spawner.posix?.originIn(lineage);
+    return origin?.type === "run" ? this.inside(origin) : USER;
   };
 
   readonly permit = (caller: Caller, deed: Deed, target: WorkerRow): PermitEffect =>

@@ -152,12 +152,17 @@ export const specFor = (
 
 export const observe = (
   services: Services,
-  { worker_id, incarnation, processes }: ChildState,
+  { worker_id, incarnation, processes, ref }: ChildState,
 ): Effect.Effect<ObservedRun, HoldfastError> =>
   Effect.mapError(
     Effect.retry(
       attemptAsync(() =>
-        services.spawner.observe({ worker_id, incarnation, processes: processes ?? undefined }),
+        services.spawner.observe({
+          worker_id,
+          incarnation,
+          processes: processes ?? undefined,
+          ref: ref ?? undefined,
+        }),
       ),
       { schedule: Schedule.spaced(STORE_RETRY_MS), times: BOOT_TRIES_MAX - 1 },
     ),

@@ -191,7 +191,7 @@ export class Skills implements SkillsApi {
 
   /** The end of a run: by its stdout, unless it was stopped or never began. */
   private told({ id, incarnation, error }: WorkerRow, name: string): SkillOutcome {
-    const spool = join(this.core.services.spawner.workerDir(id), String(incarnation), "stdout");
+    const spool = join(this.core.services.workerDir(id), String(incarnation), "stdout");
     const size_bytes = statSync(spool, { throwIfNoEntry: false })?.size ?? 0;
     const stdout = readRegular(spool, CAPTURE_MAX_BYTES) ?? Buffer.alloc(0);
     const isOver = size_bytes > CAPTURE_MAX_BYTES;

@@ -12,10 +12,10 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
 import type { OutputReply } from "../replies.ts";
-import { readRaw } from "./raw.ts";
+import { readRaw, sliceOf } from "./raw.ts";
 
 export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, "output" | "raw"> => {
-  const { log, spawner, artifacts } = services;
+  const { log, spawner, workerDir, artifacts } = services;
   const { live } = roster;
   const keptText = (digest: string): Effect.Effect<string | undefined> =>
     artifacts === undefined
@@ -59,9 +59,14 @@ export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, 
         const notKept = (why: string) =>
           Effect.fail(new HoldfastError("OUTPUT_NOT_FOUND", `The raw ${stream} of worker ${id} ${why}.`));
         if (newest === 0 && !isLive) return yield* notKept("is not there: it was never started");
-        const spool = join(spawner.workerDir(id), String(incarnation), stream);
+        const spool = join(workerDir(id), String(incarnation), stream);
+        const kept = spawner.output?.({ worker_id: id, incarnation }, stream);
         const slice =
-          incarnation === 0 ? undefined : yield* attemptAsync(() => readRaw(spool, offset, maxBytes));
+          incarnation === 0
+            ? undefined
+            : kept !== undefined
+              ? sliceOf(kept, offset, maxBytes)
+              : yield* attemptAsync(() => readRaw(spool, offset, maxBytes));
         if (slice === undefined && ended) return yield* notKept("is not kept (any more)");
         const nothing = { base64: "", next: offset };
         return { ...(slice ?? nothing), ended, incarnation, newest };

@@ -96,7 +96,7 @@ export const makeQueries = (
 };
 
 const infoOf = ({ services, accounts }: Core, shown: WorkerPresenter, row: WorkerRow): WorkerInfo => {
-  const { log, views, spawner } = services;
+  const { log, views, workerDir } = services;
   redactOnce(row.spec);
   return {
     ...shown.view(row),
@@ -105,7 +105,7 @@ const infoOf = ({ services, accounts }: Core, shown: WorkerPresenter, row: Worke
     budgets: accounts.views(row.id),
     ...subtreeUsage(views, row),
     turn_list: views.turns(row.id, TURNS_SHOWN_MAX),
-    run_dir: row.incarnation === 0 ? null : `${spawner.workerDir(row.id)}/${row.incarnation}`,
+    run_dir: row.incarnation === 0 ? null : `${workerDir(row.id)}/${row.incarnation}`,
     ...runFindingsOf(log, row.id),
     workspace: row.spec.worktree === undefined ? null : (workspaceIn(log, row.id) ?? null),
     last_seq: row.last_seq,
@@ -197,7 +197,7 @@ const statusOf = (core: Core, heartbeats: Heartbeats, options: QueryOptions): Ru
         workers: {
           live: live.size,
           total: views.countWorkers(),
-          polled: spawner.polled(),
+          polled: spawner.posix?.polled() ?? 0,
           tampered: [...tampered].filter((id) => live.has(id)).length,
           heartbeats: heartbeats.late(),
         },

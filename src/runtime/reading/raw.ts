@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { releasedBelow } from "../../adapters/process/release.ts";
+import type { Source } from "../../adapters/source.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 
 export interface EncodedSlice {
@@ -14,6 +15,24 @@ export interface EncodedSlice {
    */
   readonly released?: number;
 }
+
+/** A slice of output that is kept outside of files. */
+export const sliceOf = (source: Source, offset: number, maxBytes: number): EncodedSlice => {
+  const opened = source.open();
+  try {
+    const length = Math.max(0, Math.min(maxBytes, (opened?.size ?? 0) - offset));
+    const bytes = opened?.read(offset, Buffer.alloc(length)) ?? Buffer.alloc(0);
+    return encoded(bytes, offset, source.releasedBelow());
+  } finally {
+    opened?.close();
+  }
+};
+
+/** Checked after the read: a release is noted before the bytes go. */
+const encoded = (bytes: Buffer, offset: number, released: number): EncodedSlice =>
+  released > offset
+    ? { base64: "", next: released, released: released - offset }
+    : { base64: bytes.toString("base64"), next: offset + bytes.length };
 
 /** Reads a slice; undefined if the file does not exist. */
 export const readRaw = async (
@@ -29,10 +48,7 @@ export const readRaw = async (
     const { size } = stats;
     const buffer = Buffer.alloc(Math.max(0, Math.min(maxBytes, size - offset)));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
-    // Check after the read: a release is noted before the hole is made.
-    const released = releasedBelow(spool);
-    if (released > offset) return { base64: "", next: released, released: released - offset };
-    return { base64: buffer.subarray(0, bytesRead).toString("base64"), next: offset + bytesRead };
+    return encoded(buffer.subarray(0, bytesRead), offset, releasedBelow(spool));
   } finally {
     await file.close();
   }

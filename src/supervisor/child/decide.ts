@@ -62,7 +62,7 @@ export const step = (child: ChildState, input: ChildInput, now: Now): SessionDec
     case "adopted":
       return {
         events: [
-          record("worker_adopted", { agent: input.spawned.agent, clock: now.clock }),
+          record("worker_adopted", { agent: input.spawned.agent ?? null, clock: now.clock }),
           // The last daemon died between the spawn and its record.
           ...(child.spawned ? [] : launched(child, input.spawned, record, now)),
         ],

@@ -16,6 +16,8 @@ import { inWindow } from "../restart/window.ts";
 import { askedSession } from "../sessions/asked-session.ts";
 import type { ChildState } from "./inputs.ts";
 
+const UNSPAWNED = { spawned: false, processes: null, ref: null } as const;
+
 export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   worker_id: workerId,
   policy: spec.restart,
@@ -27,8 +29,7 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   state: "pending",
   incarnation: 0,
   open: false,
-  spawned: false,
-  processes: null,
+  ...UNSPAWNED,
   awaits_ready: spec.ready !== undefined,
   ready: false,
   tombstone: false,
@@ -86,16 +87,16 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
         tombstone: false,
         incarnation: record.incarnation ?? child.incarnation,
         open: true,
-        spawned: false,
-        processes: null,
+        ...UNSPAWNED,
         started_ms: at,
         due_ms: null,
         resumes: record.payload.resumes ?? null,
       };
     }
     case "worker_spawned": {
-      const { agent, launcher } = record.payload;
-      return { ...child, spawned: true, processes: { agent, launcher }, ready: !child.awaits_ready };
+      const { agent, launcher, ref = null } = record.payload;
+      const processes = agent && launcher ? { agent, launcher } : null;
+      return { ...child, spawned: true, processes, ref, ready: !child.awaits_ready };
     }
     case "worker_ready":
       return { ...child, ready: true };

@@ -32,6 +32,8 @@ export interface ChildState {
   readonly spawned: boolean;
   /** The processes of its newest incarnation, as recorded. */
   readonly processes: RecordedProcesses | null;
+  /** Its runtime's own name for the run, if it has one. */
+  readonly ref: string | null;
   /** Whether it has a condition for readiness; and whether it is ready, in this incarnation. */
   readonly awaits_ready: boolean;
   readonly ready: boolean;

@@ -29,6 +29,7 @@ import type { RecordDraft } from "../../../src/protocol/records.ts";
 import { makeRedactor } from "../../../src/protocol/redact.ts";
 import type { Checkpoint } from "../../../src/store/event-log.ts";
 import { openingOf } from "../../adapters/conformance/support.ts";
+import { fileSource } from "../../support/file-source.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "holdfast-ingest-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -54,7 +55,7 @@ const makeRun = (
       adapter,
       worker_id: "W",
       opening: openingOf(adapter.kind),
-      spool,
+      source: (stream) => fileSource(spool(stream)),
       checkpoints: [...checkpoints.values()],
       redact: makeRedactor([SECRET]),
       account,
@@ -490,7 +491,7 @@ describe("the memory of an adapter", () => {
       adapter: counting() as AgentAdapter,
       worker_id: "W",
       opening: openingOf("command"),
-      spool: run.spool,
+      source: (stream) => fileSource(run.spool(stream)),
       checkpoints: stale,
       redact: makeRedactor(),
       account: { model: null, estimate: (one) => one },
@@ -512,7 +513,7 @@ describe("the memory of an adapter", () => {
       adapter: { ...talking, decoder_version: talking.decoder_version + 1 },
       worker_id: "W",
       opening: openingOf("command"),
-      spool: run.spool,
+      source: (stream) => fileSource(run.spool(stream)),
       checkpoints: [...run.checkpoints.values()],
       redact: makeRedactor(),
       account: { model: null, estimate: (one) => one },

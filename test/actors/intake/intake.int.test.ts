@@ -19,6 +19,7 @@ import {
 import type { RecordDraft } from "../../../src/protocol/records.ts";
 import { makeRedactor } from "../../../src/protocol/redact.ts";
 import { openingOf } from "../../adapters/conformance/support.ts";
+import { fileSource } from "../../support/file-source.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "holdfast-intake-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -42,7 +43,7 @@ const makeFlood = () => {
         now += BATCH_MS;
       }),
   } as unknown as Journal;
-  const run = { worker_id: "flood", incarnation: 1, spool: (name: string) => join(dir, name) };
+  const run = { worker_id: "flood", incarnation: 1, source: (name: string) => fileSource(join(dir, name)) };
   const read: RecordDraft[] = [];
   const outputActivity = new OutputActivity();
   const reader = { onRecords: (drafts: readonly RecordDraft[]) => read.push(...drafts) };
@@ -120,7 +121,7 @@ const makeLongLines = (names: readonly string[], end = "\n") => {
       run: {
         worker_id: name,
         incarnation: 1,
-        spool: (stream: string) => join(home, stream),
+        source: (stream: string) => fileSource(join(home, stream)),
       } as unknown as Run,
       opening: openingOf("command"),
       redact: makeRedactor(),

@@ -17,6 +17,7 @@ import type { RecordDraft } from "../../../src/protocol/records.ts";
 import { makeRedactor } from "../../../src/protocol/redact.ts";
 import type { Checkpoint } from "../../../src/store/event-log.ts";
 import { openingOf } from "../../adapters/conformance/support.ts";
+import { fileSource } from "../../support/file-source.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "holdfast-calls-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -38,7 +39,7 @@ const killedAfter = (adapter: AgentAdapter, parts: readonly string[], spec: obje
       adapter,
       worker_id: "W",
       opening: openingOf(adapter.kind, spec as never),
-      spool: (stream) => join(home, stream),
+      source: (stream) => fileSource(join(home, stream)),
       checkpoints,
       redact: makeRedactor(),
       account: { model: null, estimate: (one) => one },

@@ -2,10 +2,11 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { LineReader } from "../../../src/actors/intake/spool.ts";
 import { SPOOL_READ_BYTES } from "../../../src/base/limits.ts";
+import { fileSource } from "../../support/file-source.ts";
 
 const path = process.argv[2]!;
 writeFileSync(path, "one\ntw");
-const reader = new LineReader({ path, offset: 0, skipped_bytes: 0 });
+const reader = new LineReader({ source: fileSource(path), offset: 0, skipped_bytes: 0 });
 const whileBlind = (work: () => unknown): unknown => {
   const taken: number[] = [];
   try {

@@ -21,7 +21,7 @@ const decided = ({ over = "pause", low = false, paused = [], quota = QUOTA, ...r
     paused.map((reason) => ({ reason, detail: "" })),
     { ...ROOM, ...room },
     { low, floor_bytes: 1024 ** 2 },
-    7,
+    [7],
   ).map((input) => `${input.type} ${input.type === "limit" ? input.limit : input.reason}`);
 
 test.each<readonly [string, World, readonly string[]]>([
@@ -60,7 +60,7 @@ test.each<readonly [string, World, readonly string[]]>([
 test("a pause says what it is for, and of which process", () => {
   const at = { low: true, floor_bytes: 256 * 1024 ** 2 };
   const spec = { output_quota_bytes: 1024 ** 3, on_output_quota: "pause", grace_ms: 1 } as const;
-  expect(decideOutput(spec, [], { held: 2 * 1024 ** 3, stays: 0 }, at, 7)).toEqual([
+  expect(decideOutput(spec, [], { held: 2 * 1024 ** 3, stays: 0 }, at, [7])).toEqual([
     {
       type: "pause",
       reason: "output",

@@ -20,12 +20,14 @@ test.each([
 const asked: [string, number, number][] = [];
 const runThat = (answers: (boolean | Error)[]): Run =>
   ({
-    release: async (stream: string, from: number, below: number) => {
-      asked.push([stream, from, below]);
-      const answer = answers.shift();
-      if (answer instanceof Error) throw answer;
-      return answer === true;
-    },
+    source: (stream: string) => ({
+      release: async (from: number, below: number) => {
+        asked.push([stream, from, below]);
+        const answer = answers.shift();
+        if (answer instanceof Error) throw answer;
+        return answer === true;
+      },
+    }),
   }) as unknown as Run;
 const settled = () => new Promise((done) => setImmediate(done));
 

@@ -13,6 +13,7 @@ import {
   SPOOL_READ_BYTES,
 } from "../../../src/base/limits.ts";
 import { temporaryDirectory } from "../../adapters/process/support.ts";
+import { fileSource } from "../../support/file-source.ts";
 
 const START: SpoolPlace = { offset: 0, skipped_bytes: 0 };
 
@@ -26,7 +27,7 @@ const readAll = (reader: LineReader, step = SPOOL_READ_BYTES) => {
 };
 
 const wholeOf = (path: string, limit_bytes?: number, step?: number): Piece[] => {
-  const reader = new LineReader({ path, ...START, limit_bytes });
+  const reader = new LineReader({ source: fileSource(path), ...START, limit_bytes });
   const { lines } = readAll(reader, step);
   const last = reader.finish();
   return last === undefined ? lines : [...lines, last];
@@ -63,9 +64,9 @@ describe("a line reader", () => {
     expect(expected.some((line) => line.kind === "truncated")).toBe(true);
     for (let cut = 0; cut <= input.length; cut += 1) {
       writeFileSync(path, input.subarray(0, cut));
-      const before = readAll(new LineReader({ path, ...START, limit_bytes: 12 }));
+      const before = readAll(new LineReader({ source: fileSource(path), ...START, limit_bytes: 12 }));
       writeFileSync(path, input);
-      const reader = new LineReader({ path, ...before.checkpoint, limit_bytes: 12 });
+      const reader = new LineReader({ source: fileSource(path), ...before.checkpoint, limit_bytes: 12 });
       const after = readAll(reader);
       expect([cut, [...before.lines, ...after.lines, reader.finish()]]).toEqual([cut, expected]);
     }
@@ -76,7 +77,7 @@ describe("a line reader", () => {
     const input = "eins\nzwei ä\r\n\nein langer Rest ohne Ende";
     for (const step of [1, 2, 3, 7, 1000]) {
       writeFileSync(path, "");
-      const reader = new LineReader({ path, ...START });
+      const reader = new LineReader({ source: fileSource(path), ...START });
       const lines: Piece[] = [];
       for (const byte of Buffer.from(input)) {
         appendFileSync(path, Buffer.of(byte));
@@ -136,13 +137,13 @@ describe("a line reader", () => {
       const path = join(temporaryDirectory(), "spool");
       const long = `{"id":7}${"x".repeat(LINE_MAX_BYTES + 5)}`;
       writeFileSync(path, `first\n${long}`);
-      const first = new LineReader({ path, ...START });
+      const first = new LineReader({ source: fileSource(path), ...START });
       const heads = readAll(first, step).lines.flatMap((line) =>
         line.kind === "truncated" ? line.head : [],
       );
       expect(heads).toEqual([long.slice(0, LINE_HEAD_MAX_BYTES)]);
       appendFileSync(path, "\nlast\n");
-      const second = new LineReader({ path, ...first.place() });
+      const second = new LineReader({ source: fileSource(path), ...first.place() });
       expect(second.read(step).pieces.concat(second.read(step).pieces)).toEqual([
         endOfLong(long.length, LINE_MAX_BYTES),
         { kind: "text", text: "last", end: "\n" },
@@ -154,7 +155,7 @@ describe("a line reader", () => {
     const path = join(temporaryDirectory(), "spool");
     const length = LONG_LINE_BYTES + 1;
     writeFileSync(path, `first\n${"x".repeat(length)}\nlast\n`);
-    const reader = new LineReader({ path, ...START });
+    const reader = new LineReader({ source: fileSource(path), ...START });
     const until = (long: boolean) => {
       for (;;) {
         const batch = reader.read(SPOOL_READ_BYTES, undefined, long);
@@ -172,7 +173,7 @@ describe("a line reader", () => {
   test("says that a spool is shorter than its offset, and reads on from its end", () => {
     const path = join(temporaryDirectory(), "spool");
     writeFileSync(path, "one\ntwo\n");
-    const reader = new LineReader({ path, ...START });
+    const reader = new LineReader({ source: fileSource(path), ...START });
     readAll(reader);
     truncateSync(path, 5);
     expect(reader.read(100)).toEqual({
@@ -186,7 +187,7 @@ describe("a line reader", () => {
   });
 
   test("a file that is not there is an empty one", () => {
-    const reader = new LineReader({ path: join(temporaryDirectory(), "nope"), ...START });
+    const reader = new LineReader({ source: fileSource(join(temporaryDirectory(), "nope")), ...START });
     expect(reader.read(100)).toEqual({ pieces: [], checkpoint: START, more: false });
     expect(reader.finish()).toBeUndefined();
   });

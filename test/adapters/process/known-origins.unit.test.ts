@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { ProcessOrigin } from "../../../src/adapters/posix.ts";
 import { KnownOrigins } from "../../../src/adapters/process/known-origins.ts";
-import type { ProcessOrigin } from "../../../src/adapters/spawner.ts";
 import { ORIGIN_KEPT_MS, ORIGINS_KEPT_MAX } from "../../../src/base/limits.ts";
 
 const OUTSIDE: ProcessOrigin = { type: "outside" };

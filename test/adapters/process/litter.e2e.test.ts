@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { ProcessRun } from "../../../src/adapters/process/run.ts";
 import { makeProcessSpawner } from "../../../src/adapters/process/spawner.ts";
-import type { Run } from "../../../src/adapters/spawner.ts";
 import { makeBench, ready } from "./support.ts";
 
 const NAMES = [".agents", ".aws", ".codex", ".git"];
@@ -12,7 +12,7 @@ const LITTERING = ["sh", "-c", `mkdir -p ${NAMES.join(" ")}; echo ready; exec sl
 const makePlace = () => {
   const bench = makeBench();
   const litter = NAMES.map((name) => join(bench.dir, name));
-  const start = async (argv: readonly string[] = LITTERING): Promise<Run> => {
+  const start = async (argv: readonly string[] = LITTERING): Promise<ProcessRun> => {
     const run = await bench.launch(argv, { litter });
     await ready(run);
     return run;
@@ -21,7 +21,7 @@ const makePlace = () => {
   return { ...bench, start, there };
 };
 
-const killed = async (run: Run): Promise<void> => {
+const killed = async (run: ProcessRun): Promise<void> => {
   await run.kill();
   await run.exited;
   await run.sweep();

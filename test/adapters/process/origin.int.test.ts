@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RelatedProcess } from "../../../src/adapters/posix.ts";
 import { readStat } from "../../../src/adapters/process/identity.ts";
 import {
   type KnownRun,
@@ -7,7 +8,6 @@ import {
   originIn,
   statClock,
 } from "../../../src/adapters/process/origin.ts";
-import type { RelatedProcess } from "../../../src/adapters/spawner.ts";
 
 const place = { storeId: "store", runsDir: "/state/runs" };
 const relative = (pid: number, given: Partial<RelatedProcess> = {}): RelatedProcess => ({

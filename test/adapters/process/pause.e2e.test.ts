@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { readStat } from "../../../src/adapters/process/identity.ts";
 import { stopMembers } from "../../../src/adapters/process/pause.ts";
 import { kinshipOf, readTable } from "../../../src/adapters/process/process-table.ts";
-import type { Run } from "../../../src/adapters/spawner.ts";
+import type { ProcessRun } from "../../../src/adapters/process/run.ts";
 import { child, makeBench, printed, until } from "./support.ts";
 
 const CHILDREN = ["child", "session"] as const;
@@ -121,7 +121,7 @@ describe("a pause", () => {
 
   test("leaves the pump of an open stdin alone: what was sent meanwhile is read afterwards, up to its end", async () => {
     const { launch } = makeBench();
-    const run: Run = await launch(["cat"], { stdin: { kind: "open", text: "one\n" } });
+    const run: ProcessRun = await launch(["cat"], { stdin: { kind: "open", text: "one\n" } });
     await until(() => printed(run) === "one\n", "the first line is read");
     await run.pause();
     await until(() => run.process() === "stopped", "the agent stands still");

@@ -113,7 +113,7 @@ describe("output", () => {
   test("of a flood is all there, and its last line needs no end", async () => {
     const { launch } = makeBench();
     const lines = (run: Awaited<ReturnType<typeof launch>>) => {
-      const reader = new LineReader({ path: run.spool("stdout"), offset: 0, skipped_bytes: 0 });
+      const reader = new LineReader({ source: run.source("stdout"), offset: 0, skipped_bytes: 0 });
       let count = 0;
       for (let more = true; more; ) {
         const batch = reader.read(Number.MAX_SAFE_INTEGER);
@@ -146,8 +146,8 @@ describe("output", () => {
     const { launch } = makeBench();
     const run = await launch(["sh", "-c", "echo 0123456789 >&2"]);
     await run.exited;
-    expect(await run.tail("stderr", 4)).toBe("789\n");
-    expect(await run.tail("stdout", 4)).toBe("");
+    expect(await run.source("stderr").tail(4)).toBe("789\n");
+    expect(await run.source("stdout").tail(4)).toBe("");
   });
 });
 
@@ -158,7 +158,7 @@ test("everything is seen on a timer if the machine gives no file events (inotify
     },
   });
   const run = await bench.launch([child("echoes.sh")], { stdin: { kind: "open", text: "one\n" } });
-  expect(bench.spawner.polled()).toBe(1);
+  expect(bench.spawner.posix.polled()).toBe(1);
   const seen = new Promise<void>((resolve) => {
     run.onOutput(() => {
       if (printed(run).includes("got two\n")) resolve();

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { identityOf, isAlive, readStat, signalProcess } from "../../../src/adapters/process/identity.ts";
 import { theReaper } from "../../../src/adapters/process/reaper.ts";
-import type { Run } from "../../../src/adapters/spawner.ts";
+import type { ProcessRun } from "../../../src/adapters/process/run.ts";
 import { figure } from "../../support/figures.ts";
 import { child, makeBench, makeCanary, printed, ready, temporaryDirectory, until } from "./support.ts";
 
@@ -253,8 +253,8 @@ describe("sweep", () => {
     };
 
     test.each([
-      ["all of it is killed", (run: Run) => run.kill()],
-      ["somebody kills the agent alone", ({ agent }: Run) => process.kill(agent.pid, "SIGKILL")],
+      ["all of it is killed", (run: ProcessRun) => run.kill()],
+      ["somebody kills the agent alone", ({ agent }: ProcessRun) => process.kill(agent.pid, "SIGKILL")],
     ])("says descent where its launcher, a sub-reaper, has the orphans, and %s", async (_way, kill) => {
       const canary = makeCanary(temporaryDirectory());
       const { taken } = await takenOver(child("vanishes.sh"), canary.path, "stays");

@@ -7,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { StdinPlan } from "../../../src/adapters/adapter.ts";
 import { isAlive } from "../../../src/adapters/process/identity.ts";
+import type { ProcessRun } from "../../../src/adapters/process/run.ts";
 import { makeProcessSpawner, type ProcessSpawnerOptions } from "../../../src/adapters/process/spawner.ts";
-import type { LaunchRequest, Run } from "../../../src/adapters/spawner.ts";
+import type { LaunchRequest } from "../../../src/adapters/spawner.ts";
 
 export const child = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/children/${name}`, import.meta.url));
@@ -60,7 +61,7 @@ export const makeBench = (over: Partial<ProcessSpawnerOptions> = {}) => {
   const runsDir = join(dir, "runs");
   const storeId = `test-${process.pid}-${Math.random().toString(36).slice(2)}`;
   const spawner = makeProcessSpawner({ runsDir, storeId, ...over });
-  const runs: Run[] = [];
+  const runs: ProcessRun[] = [];
   let incarnation = 0;
   onTestFinished(async () => {
     for (const run of runs) {
@@ -79,19 +80,19 @@ export const makeBench = (over: Partial<ProcessSpawnerOptions> = {}) => {
     stdin: EMPTY,
     ...given,
   });
-  const launch = async (argv: readonly string[], given: Partial<LaunchRequest> = {}): Promise<Run> => {
+  const launch = async (argv: readonly string[], given: Partial<LaunchRequest> = {}): Promise<ProcessRun> => {
     const run = await spawner.launch(request(argv, given));
     runs.push(run);
     return run;
   };
-  const keep = (run: Run): Run => {
+  const keep = (run: ProcessRun): ProcessRun => {
     runs.push(run);
     return run;
   };
   return { dir, runsDir, storeId, spawner, request, launch, keep };
 };
 
-export const printed = (run: Run): string => readFileSync(run.spool("stdout"), "utf8");
+export const printed = (run: ProcessRun): string => readFileSync(run.spool("stdout"), "utf8");
 
-export const ready = (run: Run): Promise<void> =>
+export const ready = (run: ProcessRun): Promise<void> =>
   until(() => printed(run).includes("ready\n"), "the child says that it is ready");

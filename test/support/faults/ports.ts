@@ -22,14 +22,7 @@ const READS = [
   "trees",
   "treeStream",
 ] as const satisfies readonly (keyof Store)[];
-const RUN_CALLS = [
-  "signal",
-  "kill",
-  "sweep",
-  "write",
-  "closeStdin",
-  "tail",
-] as const satisfies readonly (keyof Run)[];
+const RUN_CALLS = ["signal", "kill", "write", "closeStdin", "sweep", "tail"] as const;
 
 /** A commit of a request fails that request; one of a fact is tried again until the store takes it, and nobody sees it. */
 export type Call =
@@ -102,19 +95,33 @@ export const faultyLog = (log: Store, failing: Failing): Store => {
   });
 };
 
-const faultyRun = (run: Run, failing: Failing): Run =>
+/** `target` with some of its calls failing. */
+const faulty = <T extends object>(
+  target: T,
+  failing: Failing,
+  calls: readonly (keyof T & (typeof RUN_CALLS)[number])[],
+): T =>
   replaced(
-    run,
+    target,
     Object.fromEntries(
-      RUN_CALLS.map((name) => [
+      calls.map((name) => [
         name,
         async (...args: unknown[]) => {
           if (failing(`run.${name}`)) throw spawnerFails();
-          return (run[name] as (...args: unknown[]) => unknown).call(run, ...args);
+          return (target[name] as (...args: unknown[]) => unknown).call(target, ...args);
         },
       ]),
-    ) as Partial<Run>,
+    ) as Partial<T>,
   );
+
+const faultyRun = (run: Run, failing: Failing): Run => {
+  const { input, posix } = run;
+  return replaced(faulty(run, failing, ["signal", "kill"]), {
+    source: (stream) => faulty(run.source(stream), failing, ["tail"]),
+    input: input && faulty(input, failing, ["write", "closeStdin"]),
+    posix: posix && faulty(posix, failing, ["sweep"]),
+  });
+};
 
 export const faultySpawner = (spawner: RuntimeSpawner, failing: Failing): RuntimeSpawner =>
   replaced(spawner, {
