@@ -22,7 +22,7 @@ try {
   });
   let kills = 0;
   for await (const record of runtime.watch(id)) {
-    if (record.type === "worker_spawned" && kills < KILLS) {
+    if (record.type === "worker_spawned" && record.payload.pid !== undefined && kills < KILLS) {
       kills += 1;
       process.kill(record.payload.pid, "SIGKILL");
     } else if (record.type === "worker_spawned") {

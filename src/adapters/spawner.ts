@@ -36,10 +36,10 @@ export interface LaunchRequest extends RunId {
 type SignalName = `SIG${string}`;
 
 /**
- * What a signal has reached: pids of this machine, or `run` for a run that is no process of it. No pids: nothing was left to
- * reach.
+ * The receivers of a signal: pids of this machine, or `run` for a run that is no process of it. No pids: nothing was left to
+ * receive it.
  */
-export type Reached = readonly number[] | "run";
+export type SignalReport = readonly number[] | "run";
 
 export interface Run extends RunId {
   /** The runtime's own name for the run, opaque. It is recorded, and `observe` gets it back. */
@@ -53,12 +53,12 @@ export interface Run extends RunId {
   /** The state by a look at the run itself. `stopped`: it is paused; `zombie`: it has ended, and nobody has noted its exit. */
   process(): "running" | "stopped" | "zombie" | "dead";
   /** Asks for an end (TERM, INT) or passes any other signal on. A paused run goes on, so that it can act on the signal. */
-  signal(signal: SignalName): Promise<Reached>;
+  signal(signal: SignalName): Promise<SignalReport>;
   /** Ends the run at once. */
-  kill(): Promise<Reached>;
+  kill(): Promise<SignalReport>;
   /** Stops everything in the run until `unpause`. Idempotent. Both are absent in a runtime without the ability `pause`. */
-  pause?(): Promise<Reached>;
-  unpause?(): Promise<Reached>;
+  pause?(): Promise<SignalReport>;
+  unpause?(): Promise<SignalReport>;
   /** The open stdin of an agent that converses; absent in a runtime without the ability `input`. */
   readonly input?: RunInput | undefined;
   /** Present if the run is a process of this machine. */

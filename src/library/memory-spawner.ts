@@ -7,12 +7,12 @@ import type { SpoolName } from "../adapters/adapter.ts";
 import type {
   LaunchRequest,
   ObservedRun,
-  Reached,
   Run,
   RunId,
   RunInput,
   RuntimeAbility,
   RuntimeSpawner,
+  SignalReport,
 } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { RunExit } from "../protocol/incarnation.ts";
@@ -200,13 +200,13 @@ const signallingOf = (
   handle: MemoryRun,
   onSignal: MemorySpawner["onSignal"],
 ): Signalling => {
-  const deliver = async (signal: NodeJS.Signals): Promise<Reached> => {
+  const deliver = async (signal: NodeJS.Signals): Promise<SignalReport> => {
     if (standing.ended !== undefined) return [];
     standing.signals.push(signal);
     onSignal(handle, signal);
     return "run";
   };
-  const turn = (process: "running" | "stopped", signal: NodeJS.Signals): Reached => {
+  const turn = (process: "running" | "stopped", signal: NodeJS.Signals): SignalReport => {
     if (standing.ended !== undefined || handle.process === process) return [];
     handle.process = process;
     standing.signals.push(signal);

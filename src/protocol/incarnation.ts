@@ -2,7 +2,7 @@
 import type { AgentCompletion } from "./completion.ts";
 import type { ExitCause, ExitReason, ProcessIdentity, WorkerError } from "./records.ts";
 
-/** The key of a run. Whatever is told twice about it is told once by this key. */
+/** The key of a run, by which a fact that is told twice counts once. */
 export interface RunId {
   readonly worker_id: string;
   readonly incarnation: number;

@@ -10,6 +10,7 @@ import { HoldfastError } from "../../src/protocol/errors.ts";
 import { checkHistory } from "../chaos/history.ts";
 import { type Call, faultyLog, faultySpawner, nthCall } from "../support/faults/ports.ts";
 import { figure } from "../support/figures.ts";
+import { withProcesses } from "../support/memory-processes.ts";
 import { elapse, memoryMachine, settled, spec } from "./memory-runtime.ts";
 
 const TRIES_MAX = 3;
@@ -72,7 +73,7 @@ const scenario = (n: number): Effect.Effect<Call | undefined, HoldfastError, Sco
       log: store,
       views: store,
       upkeep: store,
-      spawner: faultySpawner(memory.spawner, failing),
+      spawner: faultySpawner(withProcesses(memory.spawner), failing),
     };
     const acknowledged: Parameters<typeof checkHistory>[0]["acknowledged"][number][] = [];
     const alive = new Set<MemoryRun>();

@@ -1,6 +1,6 @@
 /** The runs of a memory spawner, each with the processes that it would have on a machine: for tests of what only these have. */
 import type { RunProcesses } from "../../src/adapters/posix.ts";
-import type { ObservedRun, Reached, Run, RunId, RuntimeSpawner } from "../../src/adapters/spawner.ts";
+import type { ObservedRun, Run, RunId, RuntimeSpawner, SignalReport } from "../../src/adapters/spawner.ts";
 
 const SWEPT = { method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 } as const;
 
@@ -14,7 +14,7 @@ export const withProcesses = (spawner: RuntimeSpawner): RuntimeSpawner => {
   };
   const shaped = (run: Run, env: Readonly<Record<string, string>>): Run => {
     const pid = pidOf(run);
-    const reaching = async (reached: Promise<Reached>): Promise<Reached> =>
+    const reaching = async (reached: Promise<SignalReport>): Promise<SignalReport> =>
       (await reached) === "run" ? [pid] : [];
     const identity = { pid, start_time: String(pid), boot_id: "memory", pid_ns: "memory" };
     const posix: RunProcesses = {

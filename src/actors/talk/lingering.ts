@@ -3,14 +3,12 @@
  * prompt was answered, or because it does not notice that its input has ended.
  */
 
-import type { Run, RunInput } from "../../adapters/spawner.ts";
+import type { Run } from "../../adapters/spawner.ts";
 import { BACKGROUND_WAIT_MAX_MS, EXIT_AFTER_END_MS } from "../../base/limits.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import type { Alarm } from "../machine/alarms.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Speaker } from "./speaker.ts";
-
-/** A run with an open input. */
-export type Conversation = Run & { readonly input: RunInput };
 
 /** True if the alarm's run still runs and nobody has stopped it. */
 const isWanted = (worker: Speaker, run: Run): boolean =>

@@ -30,7 +30,8 @@ import {
   promptId,
 } from "../../supervisor/messages/messages.ts";
 import type { Alarm } from "../machine/alarms.ts";
-import { awaitBackground, type Conversation, endLingering } from "./lingering.ts";
+import { type Conversation, takesInput } from "./conversation.ts";
+import { awaitBackground, endLingering } from "./lingering.ts";
 import { MessageTexts } from "./message-texts.ts";
 import type { Speaker } from "./speaker.ts";
 
@@ -80,8 +81,7 @@ export class Mailing {
    * output is read after that, so that no acknowledgement is recorded before its delivery.
    */
   attach(run: Run): Effect.Effect<void> {
-    // A runtime without an input refuses a spec that converses; one that lost it since takes no message.
-    if (!converses(run)) return Effect.void;
+    if (!takesInput(run)) return Effect.void;
     return Effect.andThen(this.lock.withPermits(1)(this.attached(run)), this.deliver());
   }
 
@@ -130,7 +130,7 @@ export class Mailing {
       const run = this.run;
       const state = yield* this.state();
       const turn = this.turn;
-      if (run === undefined || state === undefined || turn === undefined || run.input.isStdinClosed())
+      if (run === undefined || state === undefined || turn === undefined || this.hasInputEnded())
         return false;
       const text = this.protocol.interrupt?.(state);
       if (text === undefined) return false;
@@ -366,11 +366,8 @@ export class Mailing {
 
   private write(run: Conversation, bytes: Uint8Array): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
-      const isWritten = yield* this.worker.call(
-        "writing a message",
-        () => run.input.write(bytes).then(() => true),
-        false,
-      );
+      const put = () => run.input.write(bytes).then(() => true);
+      const isWritten = yield* this.worker.call("writing a message", put, false);
       this.failed = !isWritten;
       return isWritten;
     });
@@ -450,5 +447,3 @@ export class Mailing {
     });
   }
 }
-
-const converses = (run: Run): run is Conversation => run.input !== undefined;

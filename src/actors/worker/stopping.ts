@@ -1,6 +1,6 @@
 /** Sends a signal to an agent and records it. Only the exit tells whether the signal ended the agent. */
 import { Effect } from "effect";
-import type { Reached } from "../../adapters/spawner.ts";
+import type { SignalReport } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { SIGNAL_TRIES_MAX } from "../../base/limits.ts";
 import { workerStream } from "../../protocol/records.ts";
@@ -23,7 +23,7 @@ export const sendSignal = (shell: Shell, signal: string, reason: string): Effect
     incarnation.signals = [...incarnation.signals, signal];
     const send = () => (signal === "SIGKILL" ? run.kill() : run.signal(signal as NodeJS.Signals));
     crashPoint("signal-before");
-    let reached: Reached | undefined;
+    let reached: SignalReport | undefined;
     for (let tries = 0; reached === undefined && tries < SIGNAL_TRIES_MAX; tries += 1)
       reached = yield* shell.call(signal, send, undefined);
     crashPoint("signal-before-record");

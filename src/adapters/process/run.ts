@@ -2,7 +2,6 @@
  * The processes of one incarnation: a handle on a run directory and two identities, the same whether this
  * daemon launched or adopted them. It holds numbers and names, no descriptors and no buffers.
  */
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { sizeOfRegular } from "../../base/files/regular-file.ts";
 import { LAUNCHER_END_MS } from "../../base/limits.ts";
@@ -39,6 +38,7 @@ import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
 import { continueMembers, stopMembers } from "./pause.ts";
 import type { PolledRun, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type KnownProcesses } from "./process-table.ts";
+import { realPath } from "./real-path.ts";
 import type { Releaser } from "./release.ts";
 import {
   hasExecFailed,
@@ -100,14 +100,6 @@ export interface RunFacts {
 }
 
 const STOPPING: ReadonlySet<string> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
-export const realPath = (dir: string): string | undefined => {
-  try {
-    return realpathSync(dir);
-  } catch {
-    return undefined;
-  }
-};
-
 const NOBODY: KnownProcesses = new Map();
 
 export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
