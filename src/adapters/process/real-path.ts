@@ -1,3 +1,4 @@
+/** The real place of a directory. */
 import { realpathSync } from "node:fs";
 
 /** The path without links; undefined if nothing is there. */
