@@ -57,8 +57,12 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
       tries += 1;
       const socket = await connect();
       if (socket !== undefined) return socket;
-      if (child === undefined && (claimed || takeClaim(claim))) {
+      if (!claimed && child === undefined && takeClaim(claim)) {
         claimed = true;
+        // Between the last try and the claim, the client that had it may have started a daemon.
+        continue;
+      }
+      if (claimed && child === undefined) {
         refuseFromInside(stateDir);
         child = launch(stateDir, [process.execPath, bundle], [], env);
       }

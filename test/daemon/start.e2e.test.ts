@@ -9,6 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -16,35 +17,50 @@ import { connectDaemon } from "../../src/daemon/connect.ts";
 import { isAlive, readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { DAEMON_NODE_FLAGS } from "../../src/daemon/node-flags.ts";
 import { daemonLogPath, socketPath } from "../../src/daemon/paths.ts";
-import { daemonEnvironment } from "../../src/daemon/start.ts";
+import { daemonEnvironment, startDaemon } from "../../src/daemon/start.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { connect as connectToSocket, removeDirectory, temporaryDirectory, until } from "./support/wire.ts";
 
 const bundle = fileURLToPath(new URL("./support/fake-daemon.ts", import.meta.url));
 
+/** The processes whose command line names a directory. */
+const daemonsOf = (directory: string): readonly number[] =>
+  readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid && commandLine(pid).includes(directory));
+
+/** Empty for a process that has ended. */
+const commandLine = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+};
+
 describe("starting a daemon", () => {
   let root: string;
   let stateDir: string;
   const env = { PATH: process.env.PATH, HOME: "/nonexistent", HOLDFAST_RUN: "store/worker/1" };
-  const pids = new Set<number>();
 
   beforeEach(async () => {
     root = await temporaryDirectory();
     stateDir = join(root, "state");
   });
   afterEach(async () => {
-    for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGKILL");
-    await until("the daemons are gone", () => [...pids].every((pid) => !isAlive(pid)));
-    pids.clear();
+    // A daemon may still be starting that no client connected to. It would outlive the one that it loses to.
+    await until("the daemons are gone", () => {
+      const pids = daemonsOf(root);
+      for (const pid of pids) process.kill(pid, "SIGKILL");
+      return pids.length === 0;
+    });
     await removeDirectory(root);
   });
 
   const connect = async (extra: Record<string, string> = {}): Promise<number> => {
     const socket = await connectDaemon({ stateDir, bundle, env: { ...env, ...extra } });
     socket.destroy();
-    const { pid } = readDaemonFile(stateDir)!;
-    pids.add(pid);
-    return pid;
+    return readDaemonFile(stateDir)!.pid;
   };
 
   /** Run the daemon's program as a supervisor of the system would, and wait for its end. */
@@ -99,6 +115,24 @@ describe("starting a daemon", () => {
     expect(new Set(found).size).toBe(1);
   }, 60_000);
 
+  test("starts none if another client has started one between the last try and the claim", async () => {
+    await connect();
+    const tries: (() => Promise<Socket | undefined>)[] = [
+      async () => undefined,
+      () => connectDaemon({ stateDir, env }),
+    ];
+    const another = join(root, "another");
+    const socket = await startDaemon({
+      stateDir: another,
+      bundle,
+      env,
+      connect: () => tries.shift()!(),
+    });
+    socket.destroy();
+    expect(existsSync(daemonLogPath(another)), "the log of a daemon that was started").toBe(false);
+    expect(existsSync(join(another, "daemon.starting"))).toBe(false);
+  });
+
   test("by several programs at once makes one daemon; the losers name it and exit 6", async () => {
     const runs = Array.from({ length: 4 }, runInForeground);
     await until(
@@ -106,7 +140,6 @@ describe("starting a daemon", () => {
       () => readDaemonFile(stateDir) !== undefined && existsSync(socketPath(stateDir, process.getuid!())),
     );
     const { pid } = readDaemonFile(stateDir)!;
-    pids.add(pid);
     const losers: { code: number | null; stderr: string }[] = [];
     for (const run of runs) void run.then((result) => losers.push(result));
     await until("three have lost", () => losers.length === 3);
@@ -150,8 +183,7 @@ describe("starting a daemon", () => {
   });
 
   test("goes on where a client was killed while it started one", async () => {
-    await connect();
-    process.kill([...pids][0]!, "SIGKILL");
+    process.kill(await connect(), "SIGKILL");
     const claim = join(stateDir, "daemon.starting");
     writeFileSync(claim, "");
     const longAgo = Date.now() / 1000 - 60;
