@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
@@ -12,6 +13,7 @@ import { COMMANDS } from "../src/commands/commands.ts";
 import { jsonSchemas } from "../src/protocol/json-schemas.ts";
 import { FIELDS, shownDefault } from "../src/protocol/spec-fields.ts";
 import { treeFileSchema } from "../src/tree-file/schema.ts";
+import { stamp } from "./sources.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -76,6 +78,34 @@ export const outputSchemaOf = ({ command }) => JSON.parse(made[command]);`,
     }),
 };
 
+/** A module that says when it is loaded that it is experimental. */
+const WARNS = "node:wasi";
+const builtin = createRequire(import.meta.url) as (name: string) => object;
+/**
+ * Built-in modules by require, and of each the names that are used: for an `import` of one, Node makes a facade of the whole
+ * module, and runs every lazy getter of it (that of `node:http` loads undici).
+ */
+const builtinsRequired: Plugin = {
+  name: "builtins-required",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^node:/ }, ({ kind, path }) =>
+      kind === "import-statement" && path !== WARNS
+        ? { path, namespace: "builtin" }
+        : { path, external: true },
+    );
+    onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
+      contents: [
+        `const whole = require(${JSON.stringify(path)});`,
+        "const take = (name) => whole[name];",
+        ...Object.keys(builtin(path)).map(
+          (name) => `export const ${name} = /* @__PURE__ */ take("${name}");`,
+        ),
+        "export default whole;",
+      ].join("\n"),
+    }));
+  },
+};
+
 /**
  * One file, and CommonJS: Node makes a facade of each built-in module that an ES module imports, for which it runs every
  * lazy getter of it (`node:util` alone loads worker threads). That is a third of the client's start.
@@ -99,7 +129,7 @@ const buildClient = async (): Promise<void> => {
     entryPoints: APART,
     outdir: dist,
     external: ["better-sqlite3"],
-    plugins: [schemasMade],
+    plugins: [schemasMade, builtinsRequired],
     banner: { js: REQUIRE },
   });
   // It reads the log and checks no input: the schemas are six times all the rest of it.
@@ -144,6 +174,7 @@ const buildDaemon = async (): Promise<void> => {
     },
     outdir: dist,
     external: ["better-sqlite3", "koffi"],
+    plugins: [builtinsRequired],
     banner: { js: REQUIRE },
     // V8 keeps the text of a program as long as it runs. Names stay, for whoever reads the stack of a defect.
     minifyWhitespace: true,
@@ -209,3 +240,4 @@ compileClient();
 await buildDaemon();
 buildLibrary();
 writeSchemas();
+stamp(root);
