@@ -272,6 +272,8 @@ export const SCHEDULE_LOOK_MAX_MS = 10_000;
 export const SCHEDULE_WAIT_LOOK_MS = 1_000;
 /** If the wall clock was set back by more than this, schedules count from the new time. If by less, no time comes again. */
 export const SCHEDULE_REWIND_MIN_MS = 3 * 3_600_000;
+/** Records of a schedule, older than retention keeps, from which one record that sums them up is written, so that they can go. */
+export const SCHEDULE_SUM_RECORDS_MIN = 100;
 /** Times that passed without a daemon are looked up in spans. The first has this length, and each is four times as long as the one before. */
 export const SCHEDULE_SPAN_MS = 120_000;
 /** Schedules in one page of a list: the default and the most. */

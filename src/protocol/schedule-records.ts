@@ -92,6 +92,47 @@ interface ScheduleRewound {
   readonly at: string;
 }
 
+/** A run that is on record, and has no worker yet. */
+export interface WaitingRun {
+  readonly run_id: string;
+  readonly due_at: string;
+  readonly cause: RunCause;
+}
+
+export interface LastRun extends WaitingRun {
+  readonly worker_id: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface Schedule {
+  readonly name: string;
+  readonly schedule_id: string;
+  readonly plan: SchedulePlan;
+  readonly spec: WorkerSpec;
+  readonly tree: string | null;
+  readonly by: string;
+  readonly created_at: string;
+  readonly paused: boolean;
+  /** Every time up to this one is decided about: RFC 3339. */
+  readonly decided_to: string;
+  /** Oldest first. */
+  readonly waiting: readonly WaitingRun[];
+  /** Workers that ran when the newest one was started, and that one. */
+  readonly workers: readonly string[];
+  readonly last: LastRun | null;
+  /** Runs that were started. */
+  readonly runs: number;
+  /** Runs that could not be started. */
+  readonly failures: number;
+  /** The version of the newest record in its stream that sums up all before it. */
+  readonly summed?: number;
+}
+
+interface ScheduleSummed {
+  readonly schedule_id: string;
+  readonly schedule: Schedule;
+}
+
 /** The payloads of a schedule's records, by their types: part of `RecordPayloads`. */
 export interface ScheduleRecords {
   /** A schedule is there, or has changed: the stream names it. */
@@ -110,6 +151,8 @@ export interface ScheduleRecords {
   schedule_skipped: ScheduleSkipped;
   /** The wall clock was set back far: the schedule counts from its new time. */
   schedule_rewound: ScheduleRewound;
+  /** All that the records before this one say: retention may move them, and the schedule goes on. */
+  schedule_summed: ScheduleSummed;
 }
 
 const SCHEDULE_STREAM = "schedule:";

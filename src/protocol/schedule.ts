@@ -1,47 +1,15 @@
 /** A schedule, and the one fold that says which record makes it, starts a run of it and takes it away: for decisions and the projection. Pure. */
 import type { LogRecord } from "./records.ts";
 import {
-  type RunCause,
+  type LastRun,
+  type Schedule,
   type ScheduleDue,
-  type SchedulePlan,
   type ScheduleSet,
   scheduleOf,
+  type WaitingRun,
 } from "./schedule-records.ts";
-import type { WorkerSpec } from "./worker.ts";
 
-/** A run that is on record, and has no worker yet. */
-export interface WaitingRun {
-  readonly run_id: string;
-  readonly due_at: string;
-  readonly cause: RunCause;
-}
-
-export interface LastRun extends WaitingRun {
-  readonly worker_id: string | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
-
-export interface Schedule {
-  readonly name: string;
-  readonly schedule_id: string;
-  readonly plan: SchedulePlan;
-  readonly spec: WorkerSpec;
-  readonly tree: string | null;
-  readonly by: string;
-  readonly created_at: string;
-  readonly paused: boolean;
-  /** Every time up to this one is decided about: RFC 3339. */
-  readonly decided_to: string;
-  /** Oldest first. */
-  readonly waiting: readonly WaitingRun[];
-  /** Workers that ran when the newest one was started, and that one. */
-  readonly workers: readonly string[];
-  readonly last: LastRun | null;
-  /** Runs that were started. */
-  readonly runs: number;
-  /** Runs that could not be started. */
-  readonly failures: number;
-}
+export type { LastRun, Schedule, WaitingRun };
 
 const SCHEDULE_TYPES = [
   "schedule_set",
@@ -53,6 +21,7 @@ const SCHEDULE_TYPES = [
   "schedule_failed",
   "schedule_skipped",
   "schedule_rewound",
+  "schedule_summed",
 ] as const;
 export type ScheduleRecord = Extract<LogRecord, { readonly type: (typeof SCHEDULE_TYPES)[number] }>;
 export const isOfSchedule = (record: LogRecord): record is ScheduleRecord =>
@@ -64,6 +33,7 @@ export const foldSchedule = (
   record: ScheduleRecord,
 ): Schedule | undefined => {
   if (record.type === "schedule_set") return setBy(schedule, scheduleOf(record.stream) ?? "", record.payload);
+  if (record.type === "schedule_summed") return { ...record.payload.schedule, summed: record.version };
   if (schedule?.schedule_id !== record.payload.schedule_id) return schedule;
   switch (record.type) {
     case "schedule_removed":

@@ -47,6 +47,7 @@ export const CONTROL_SENTENCES: { readonly [T in ControlRecord]: (payload: Paylo
       `${times === null ? "many runs" : count(times, "run")} skipped (${reason}): ${from}${from === through ? "" : ` to ${through}`}`,
     ),
   schedule_rewound: ({ from, at }) => warn(`the wall clock was set back: counts from ${at}, not ${from}`),
+  schedule_summed: ({ schedule: { runs } }) => quiet(dim(`schedule summed up: ${count(runs, "run")}`)),
   "issue.discovered": ({ issue_id, title }) => plain(`card ${oneLine(issue_id)}${because(title)}`),
   "issue.claimed": ({ issue_id, by, attempt }) =>
     attempt === null

@@ -10,10 +10,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "better-sqlite3";
 import { crashPoint } from "../../base/crash-point.ts";
 import { GC_PAUSE_MS, GC_SLICE_PAGES, RETENTION_SIZE_PART } from "../../base/limits.ts";
+import type { RecordDraft } from "../../protocol/records.ts";
 import type { GcOptions, GcReport } from "../gc-report.ts";
 import type { Offload } from "./offload.ts";
 import type { Archive, CollectionResult } from "./retention/collect.ts";
 import { makeRemover, type OutputRange, type Remover } from "./retention/remove.ts";
+import { scheduleSums } from "./retention/settled.ts";
 
 /** Access to the log's current connection. Throws if the log cannot be written now. */
 export interface LogAccess {
@@ -21,6 +23,7 @@ export interface LogAccess {
   readonly newId: () => string;
   /** Throws if the log cannot be written now. */
   db(): Database;
+  append(drafts: readonly RecordDraft[]): void;
 }
 
 const number = (db: Database, pragma: string): number => db.pragma(pragma, { simple: true }) as number;
@@ -54,7 +57,10 @@ class Collection {
 
   async run(): Promise<GcReport> {
     const { dry_run } = this.options;
-    if (!dry_run) await this.takeUp();
+    if (!dry_run) {
+      await this.takeUp();
+      this.sumUp();
+    }
     await this.takeExcess(await this.takeOld());
     const freed_bytes = dry_run ? 0 : await this.giveBack();
     const db = this.log.db();
@@ -92,6 +98,11 @@ class Collection {
   private finish(name: string): void {
     crashPoint("gc-before-done");
     this.log.db().prepare("UPDATE archives SET done = 1 WHERE name = ?").run(name);
+  }
+
+  private sumUp(): void {
+    const sums = scheduleSums(this.log.db(), this.options.before_ms);
+    if (sums.length > 0) this.log.append(sums);
   }
 
   private async takeUp(): Promise<void> {

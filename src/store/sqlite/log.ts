@@ -134,6 +134,11 @@ class OpenLog {
     }
   }
 
+  readonly append: EventLog["append"] = (drafts, options) => {
+    this.group.drain(); // keep the order in which records were handed over
+    return this.write([{ drafts, options }])[0]!;
+  };
+
   look(): void {
     const { held, keeper, reserve, options } = this;
     if (held.count() > 0) this.record();
@@ -218,10 +223,7 @@ const eventsOf = (log: OpenLog): EventLog => {
     epoch,
     former,
     head: log.head,
-    append: (drafts, options) => {
-      group.drain(); // keep the order in which records were handed over
-      return log.write([{ drafts, options }])[0]!;
-    },
+    append: log.append,
     commit: (drafts, options) => group.commit({ drafts, options }),
     read: ask(({ cursor }, ...asked) => cursor.read(...asked)),
     readLines: ask(({ cursor }, ...asked) => cursor.readLines(...asked)),
@@ -328,7 +330,7 @@ const upkeepOf = (log: OpenLog, offload: Offload, tidied: () => Promise<void>): 
       }),
     gc: (how) =>
       alone(async () => {
-        const report = await collectGarbage({ file, newId, db: writable }, offload, how);
+        const report = await collectGarbage({ file, newId, db: writable, append: log.append }, offload, how);
         if (!how.dry_run) await tidied();
         return report;
       }),

@@ -140,3 +140,56 @@ it("moves what was settled before the instant, and nothing that is open or newer
   expect(after.check()).toMatchObject({ ok: true, findings: [] });
   after.close();
 });
+
+/** The records of one run, every tenth of which could not start. */
+const runOf = (stream: string, schedule_id: string, run: number, at: string): readonly RecordDraft[] => {
+  const run_id = `run ${run}`;
+  const told = { schedule_id, run_id, at };
+  return [
+    { stream, type: "schedule_due", payload: { ...told, due_at: at, cause: "due", by } },
+    run % 10 === 0
+      ? { stream, type: "schedule_failed", payload: { ...told, error: { code: "EARG", message: "no" } } }
+      : { stream, type: "schedule_started", payload: { ...told, worker_id: `worker ${run}`, running: [] } },
+  ];
+};
+
+it("a schedule that lives keeps a record that sums it up, and its old records go: a year of runs", async () => {
+  const file = newFile(true);
+  const DAY_MS = 24 * 3_600_000;
+  const [DAYS, KEPT_DAYS, GC_DAYS, A_DAY] = [365, 30, 30, 24];
+  let now = 0;
+  const log = openLog({ file, now: () => now });
+  const stream = scheduleStream("hourly");
+  schedule("hourly", "S4", false)(log);
+  for (let day = 1; day <= DAYS; day += 1) {
+    now = day * DAY_MS;
+    const at = new Date(now).toISOString();
+    log.append(Array.from({ length: A_DAY }, (_, n) => runOf(stream, "S4", day * A_DAY + n, at)).flat());
+    if (day % GC_DAYS !== 0) continue;
+    const how = { before_ms: now - KEPT_DAYS * DAY_MS };
+    const { settled_records } = await log.gc({ ...how, dry_run: true });
+    expect(await log.gc(how)).toMatchObject({ settled_records });
+  }
+  const db = new SQLite(file, { readonly: true });
+  const left = db.prepare("SELECT count(*) FROM records WHERE stream = ? AND type <> 'log_gap'").pluck();
+  // The records of the time that is kept and since the last collection, and the newest sum of all.
+  expect(left.get(stream)).toBe(2 * A_DAY * (KEPT_DAYS + 1 + (DAYS % GC_DAYS)) + 1);
+  db.close();
+  const runs = DAYS * A_DAY;
+  expect(log.schedule("hourly")).toMatchObject({ runs: runs - runs / 10, failures: runs / 10 });
+  const tables = dumpOf(file);
+  log.rebuild();
+  expect(dumpOf(file)).toEqual(tables);
+  expect(log.check()).toMatchObject({ ok: true, findings: [] });
+  log.close();
+});
+
+it("a schedule with few old records has no sum, and keeps them", async () => {
+  let now = OLD;
+  const log = openLog({ file: newFile(true), now: () => now });
+  schedule("there", "S2", false)(log);
+  now = NEW;
+  expect(await log.gc({ before_ms: NEW })).toMatchObject({ records: 0, settled_records: 0 });
+  expect(recordsOf(log).map(({ type }) => type)).toEqual(["schedule_set"]);
+  log.close();
+});

@@ -163,7 +163,7 @@ export const collect = (asked: Collecting): CollectionResult => {
   try {
     if (archives !== null && archive !== undefined) removeUnknown(db, archives);
     db.exec(STANDING);
-    noteSettled(db, before_ms);
+    noteSettled(db, before_ms, dry_run);
     const { runs, add } = makeRuns();
     let [records, settled, chars, first, last] = [0, 0, 0, 0, after_seq];
     let isFull = false;
