@@ -1,18 +1,8 @@
 /** The `data` of commands that need no daemon: artifacts and validators. A part of schemas.ts, loaded only with it. */
 import * as z from "zod";
+import { digest, effect, time } from "../protocol/replies/reply.ts";
 import type { ArtifactRow } from "../store/cas/store.ts";
 
-export const time = z.string().describe("RFC 3339, UTC");
-export const effect = z.enum([
-  "created",
-  "updated",
-  "deleted",
-  "noop",
-  "would_create",
-  "would_update",
-  "would_delete",
-]);
-export const digest = z.string().describe("sha256: and 64 hexadecimal digits");
 const artifact: z.ZodType<ArtifactRow> = z.object({
   digest,
   size_bytes: z.int(),

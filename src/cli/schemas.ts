@@ -1,32 +1,43 @@
 /** The `data` of each command in JSON, as zod schemas. Only the manifest and --schema load them, never the client's quick path. */
 import * as z from "zod";
 import type { Replies } from "../daemon/replies.ts";
-import { CARD_STATES } from "../protocol/board.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
-import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import { ANSWERS, HOLD_REASONS } from "../protocol/holds.ts";
 import { JOB_STATES, type JobStep } from "../protocol/jobs.ts";
-import { MAIL_STATES } from "../protocol/mail.ts";
-import { MAIL_TYPES } from "../protocol/mail-records.ts";
-import type { ModelUsage, RecordType, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
-import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
+import type { ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
+import { ClaimReply, ItemView, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
+import { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../protocol/replies/board.ts";
+import { PruneResult, RenameReply } from "../protocol/replies/care.ts";
+import {
+  MailAckReply,
+  MailChangedReply,
+  MailLeaseReply,
+  MailSentReply,
+  MailView,
+  PolledMail,
+} from "../protocol/replies/mail.ts";
+import { code, digest, effect, id, time } from "../protocol/replies/reply.ts";
+import {
+  NextTimes,
+  ScheduleChange,
+  ScheduleInfo,
+  ScheduleLine,
+  ScheduleRunReply,
+  ScheduleView,
+} from "../protocol/replies/schedules.ts";
+import { SearchHit } from "../protocol/replies/search.ts";
+import { SkillView } from "../protocol/replies/skills.ts";
+import { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
+import { TokenChange, TokenView } from "../protocol/replies/tokens.ts";
+import { workspace } from "../protocol/replies/workspace.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
-import { CARD_LANES, COMPLETED_LANES } from "../protocol/words.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { AppliedReply, PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../runtime/api.ts";
-import type { ItemView } from "../runtime/blackboard-replies.ts";
-import type { CardInfo, CardMoved } from "../runtime/board-replies.ts";
 import type { JobView } from "../runtime/job-replies.ts";
 import type { BudgetView, UsageReply } from "../runtime/replies.ts";
-import type { ScheduleInfo, ScheduleView } from "../runtime/schedule-replies.ts";
-import type { SearchHit } from "../runtime/search-replies.ts";
-import type { SkillView } from "../runtime/skill-replies.ts";
 import type { TurnRow } from "../store/views.ts";
 import type { DoctorReport } from "./reports.ts";
-import { digest, effect, LOCAL_OUTPUTS, time } from "./schemas-local.ts";
-
-const id = z.string().describe("ULID");
-const code = z.enum(Object.keys(ERROR_CATALOGUE) as [ErrorCode, ...ErrorCode[]]);
+import { LOCAL_OUTPUTS } from "./schemas-local.ts";
 
 const workerErrorFields = z.object({
   code,
@@ -68,100 +79,6 @@ const modelUsage: z.ZodType<ModelUsage> = z.object({
   estimated_usd: z.number().optional(),
   price_as_of: z.string().optional().describe("the day on which its price was looked up"),
 });
-const item: z.ZodType<ItemView> = z.object({
-  item_id: id,
-  ns: z.string(),
-  title: z.string().nullable(),
-  body: z.string().nullable(),
-  data: z.json(),
-  tags: z.array(z.string()),
-  artifacts: z.array(digest),
-  state: z.enum(["free", "claimed"]),
-  by: z.string(),
-  posted_at: time,
-  expires_at: time.describe("the end of its time to live, unless somebody holds it then"),
-  claims: z.int().describe("how often it was claimed"),
-  lease: z.object({ by: z.string(), claimed_at: time, expires_at: time }).nullable(),
-});
-const hit: z.ZodType<SearchHit> = z.object({
-  seq: z.int(),
-  recorded_at: time,
-  type: z.string() as unknown as z.ZodType<RecordType>,
-  kind: z.string().nullable().describe("the kind of an agent event"),
-  stream: z.string(),
-  worker_id: id.nullable(),
-  worker_name: z.string().nullable(),
-  incarnation: z.int().nullable(),
-  text: z.string().describe("the part of its text around the first match, in one line"),
-  marks: z
-    .array(z.tuple([z.int(), z.int()]))
-    .describe("beginnings and ends of the words in text, in UTF-16 units"),
-});
-const tokenShape = {
-  name: z.string(),
-  token_id: id,
-  by: z.string().describe("the caller that made it"),
-  created_at: time,
-  expires_at: time.nullable().describe("null: it holds until it is revoked"),
-  expired: z.boolean(),
-};
-const tokenChange = { ...tokenShape, effect: z.enum(["created", "deleted", "noop"]) };
-const scheduleRun = z.object({
-  due_at: time.describe("the time of the schedule; of a run that was asked for, when it was"),
-  cause: z.enum(["due", "missed", "asked"]),
-  worker_id: id.nullable().describe("null where it could not be started"),
-  worker: z.string().nullable(),
-  status: WorkerStatus.nullable(),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-});
-const scheduleShape = {
-  name: z.string(),
-  schedule_id: id,
-  cron: z.string(),
-  zone: z.string().describe("a name of the IANA"),
-  overlap: z.enum(OVERLAPS),
-  missed: z.enum(MISSED),
-  missed_max: z.int().describe("how many missed runs `all` makes up for"),
-  starting_deadline_ms: z.int().nullable().describe("a run that is later is not started; null: no bound"),
-  tree: z.string().nullable().describe("the tree whose file holds it; null: added by a command"),
-  by: z.string(),
-  created_at: time,
-  paused: z.boolean(),
-  next_at: time.nullable().describe("null while it is paused, and where no time comes any more"),
-  last: scheduleRun.nullable().describe("the newest run"),
-  running: z.array(id).describe("workers of it that have not ended"),
-  waiting: z.int().describe("runs that wait for the end of the one before them"),
-  runs: z.int().describe("runs that were started"),
-  failures: z.int().describe("runs that could not be started"),
-};
-const schedule: z.ZodType<ScheduleView> = z.object(scheduleShape);
-const scheduleInfo: z.ZodType<ScheduleInfo> = z.object({
-  ...scheduleShape,
-  kind: z.string(),
-  spec: WorkerSpec,
-  next: z.array(time).describe("the next times"),
-});
-const scheduleChange = z.object({
-  name: z.string(),
-  schedule_id: id,
-  zone: z.string(),
-  next_at: time.nullable(),
-  effect: z.enum(["created", "updated", "deleted", "noop"]),
-});
-const skill: z.ZodType<SkillView> = z.object({
-  skill: z.string(),
-  summary: z.string(),
-  version: z.string().nullable().describe("null if it cannot be run"),
-  runner: z.enum(["exec", "wasi", "oci"]).nullable(),
-  origin: z.enum(["built_in", "state", "configured", "project"]),
-  folder: z.string().nullable(),
-  network: z.union([z.enum(["none", "asked"]), z.array(z.string())]),
-  files: z.enum(["none", "read", "write"]).describe("its view of the workspace"),
-  variables: z.array(z.string()).describe("names of the variables that are its secrets"),
-  state: z.boolean().describe("it has a private directory that lasts"),
-  breaker: z.enum(["closed", "open", "half_open"]),
-  problems: z.array(z.string()).describe("the mistakes of its manifest"),
-});
 const window = z.object({ used: z.int(), max: z.int(), period_ms: z.int() });
 
 const paused = z.array(
@@ -190,14 +107,6 @@ const budget: z.ZodType<BudgetView> = z.object({
   question_id: z.string().optional(),
 });
 
-const workspace: z.ZodType<WorkerWorkspace> = z.object({
-  path: z.string(),
-  cwd: z.string(),
-  branch: z.string(),
-  base_commit: z.string(),
-  repository: z.string(),
-  git_dir: z.string(),
-});
 const changes: z.ZodType<Replies["agent/changes"]> = z.object({
   id,
   workspace,
@@ -372,16 +281,7 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     window: window.optional(),
     fiber: z.int().optional().describe("the id of its fiber in the daemon, if it has one"),
     schedules: z
-      .array(
-        z.object({
-          name: z.string(),
-          cron: z.string(),
-          zone: z.string(),
-          paused: z.boolean(),
-          next_at: time.nullable(),
-          running: z.int().describe("how many of its workers have not ended"),
-        }),
-      )
+      .array(ScheduleLine)
       .optional()
       .describe("those of its file; for the root, those that commands have added"),
     children: z.array(node),
@@ -656,88 +556,6 @@ export const jobStep: z.ZodType<JobStep> = z.object({
   message: z.string(),
   final: z.literal(true).optional().describe("the job has ended in this stage"),
 });
-const mail = z.object({
-  message_id: id,
-  to: z.string().describe("user, or the id of a worker"),
-  from: z.string().describe("user, unknown, or the id of a worker"),
-  from_name: z.string().nullable(),
-  type: z.enum(MAIL_TYPES),
-  correlation_id: z.string().nullable().describe("the message that a reply answers"),
-  payload: z.json().describe("secrets masked"),
-  artifact: digest.nullable().describe("content that was too large, for agent cas get"),
-  state: z.enum(MAIL_STATES),
-  attempt: z.int().describe("deliveries so far"),
-  attempts_max: z.int(),
-  sent_at: z.string(),
-  visible_at: z
-    .string()
-    .nullable()
-    .describe("when the next poll can get it; null for now, and for a dead letter"),
-  expires_at: z.string().nullable(),
-  holder: z.string().nullable().describe("the consumer that has it"),
-  note: z.string().nullable().describe("the words with which it was given back last"),
-  cause: z.enum(["attempts", "expired"]).nullable().describe("the cause of its death"),
-  died_at: z.string().nullable(),
-});
-const mailSent = z.object({ message_id: id, to: z.string(), effect: z.enum(["created", "noop"]) });
-const mailLease = z.object({
-  message_id: id,
-  effect,
-  state: z.enum(MAIL_STATES),
-  visible_at: z.string().nullable(),
-});
-const mailChanged = z.object({ message_id: id, to: z.string(), effect });
-
-/** A card, with the names of protocol-v1 notes 2.7. */
-const cardShape = {
-  board: z.string(),
-  issue_id: z.string(),
-  title: z.string(),
-  body: z.string().nullable(),
-  labels: z.array(z.string()),
-  priority: Priority,
-  state: z.enum(CARD_STATES),
-  lane: z.enum(CARD_LANES),
-  policy_status: z.enum(["ok", "denied", "blocked", "validation_failed"]),
-  eligibility: z.enum(["eligible", "ineligible"]),
-  denial_reason: z.string().nullable().describe("why it is not dispatched, or why its last try failed"),
-  last_outcome: z
-    .enum(["spawn_denied", "policy_denied", "preflight_failed", "execution_failed", "cancelled", "completed"])
-    .nullable(),
-  code: code.nullable().describe("error code of its newest failure"),
-  attempt: z.int().describe("tries of the dispatcher so far"),
-  retry_due_at: time.nullable(),
-  run_id: z.string().nullable(),
-  agent_id: id.nullable().describe("worker of its newest try"),
-  claimed_by: z.string().nullable(),
-  discovered_at: time,
-  changed_at: time,
-};
-const cardMoved: z.ZodType<CardMoved> = z.object({ ...cardShape, effect: z.enum(["updated", "noop"]) });
-const cardInfo: z.ZodType<CardInfo> = z.object({
-  ...cardShape,
-  worker: z
-    .object({
-      id,
-      name: z.string().nullable(),
-      kind: z.string(),
-      status: WorkerStatus,
-      reason: z.string(),
-    })
-    .nullable(),
-  workspace: workspace.nullable(),
-  commands: z.array(z.string()).describe("commands that show more of it, or move it on"),
-});
-const dispatcherShape = {
-  slots: z.int().describe("cards that run at once; 0: it takes no more cards"),
-  completed_lane: z.enum(COMPLETED_LANES),
-  kind: z.string(),
-  cwd: z.string(),
-  worktree: z.boolean(),
-  by: z.string(),
-  configured_at: time,
-};
-
 export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/demo": z.object({
     records: z.int(),
@@ -753,43 +571,11 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/kill": perWorkers,
   "agent/restart": perWorkers,
   "agent/pause": perWorkers,
-  "agent/spawn-many": z.object({
-    epic_id: z.string().nullable(),
-    accepted: z.boolean().describe("all of them start, or none does"),
-    spawned_agents: z.array(
-      z.object({ id, role: z.string(), task: z.string(), status: WorkerStatus, depth: z.int() }),
-    ),
-    denied_agents: z.array(
-      z.object({ role: z.string(), task: z.string(), reason: z.string(), message: z.string() }),
-    ),
-    suggestion: z.string().nullable(),
-    effect: z.enum(["created", "noop"]),
-  }),
+  "agent/spawn-many": SpawnManyReply,
   "agent/unpause": perWorkers,
   "agent/archive": perWorkers,
-  "agent/rename": z.object({
-    id,
-    name: z.string(),
-    before: z.string().nullable(),
-    effect: z.enum(["updated", "noop"]),
-  }),
-  "agent/prune": z.object({
-    effect,
-    workers: z.array(
-      z.object({
-        id,
-        name: z.string().nullable(),
-        status: WorkerStatus,
-        ended_at: time.nullable(),
-        freed_bytes: z.int(),
-        worktree: z.string().nullable().describe("its worktree, which goes too"),
-      }),
-    ),
-    kept: z
-      .array(z.object({ id, name: z.string().nullable(), code, reason: z.string() }))
-      .describe("workers of which something would be lost"),
-    freed_bytes: z.int(),
-  }),
+  "agent/rename": RenameReply,
+  "agent/prune": PruneResult,
   "agent/up": applied,
   "agent/diff": applied,
   "agent/down": applied,
@@ -826,7 +612,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
       truncated: z.boolean(),
     }),
   ]),
-  "agent/search": z.array(hit),
+  "agent/search": z.array(SearchHit),
   "agent/output": z.object({ id, ...answerShape }),
   "jobs/submit": z.object({ ...jobShape, effect: z.enum(["created", "noop"]) }),
   "jobs/list": z.array(job),
@@ -853,87 +639,54 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   }),
   "agent/messages": z.array(message),
   "agent/inbox": z.array(hold),
-  "mailbox/send": mailSent,
-  "mailbox/reply": mailSent,
-  "mailbox/poll": z.object({
-    effect: z.enum(["updated", "noop"]),
-    messages: z.array(mail.extend({ token: z.int().describe("for ack, nack and extend") })),
-  }),
-  "mailbox/ack": z.object({ message_id: id, effect, reply_id: id.optional() }),
-  "mailbox/nack": mailLease,
-  "mailbox/extend": mailLease,
-  "mailbox/list": z.array(mail),
-  "mailbox/show": mail,
-  "mailbox/resend": mailChanged,
-  "mailbox/drop": mailChanged,
+  "mailbox/send": MailSentReply,
+  "mailbox/reply": MailSentReply,
+  "mailbox/poll": z.object({ effect: z.enum(["updated", "noop"]), messages: z.array(PolledMail) }),
+  "mailbox/ack": MailAckReply,
+  "mailbox/nack": MailLeaseReply,
+  "mailbox/extend": MailLeaseReply,
+  "mailbox/list": z.array(MailView),
+  "mailbox/show": MailView,
+  "mailbox/resend": MailChangedReply,
+  "mailbox/drop": MailChangedReply,
   "agent/approvals": z.array(approval),
   "approvals/approve": approved,
   "approvals/deny": approved,
   "agent/cancel": z.object({ id, effect: z.enum(["updated", "noop"]) }),
-  "bb/post": z.object({ item_id: id, ns: z.string(), effect: z.enum(["created", "noop"]) }),
-  "bb/list": z.array(item),
-  "bb/search": z.array(item),
+  "bb/post": PostReply,
+  "bb/list": z.array(ItemView),
+  "bb/search": z.array(ItemView),
   "bb/watch": followed,
-  "bb/claim": z.object({
-    item_id: id,
-    token: z.int().describe("the fencing token: a later claim has a higher one"),
-    lease_expires_at: time,
-    item,
-    effect: z.enum(["created", "updated", "noop"]),
-  }),
+  "bb/claim": ClaimReply,
   "skill/run": z.record(z.string(), z.json()).describe("as the skill answers"),
-  "skill/list": z.array(skill),
-  "skill/info": skill,
-  "skill/check": skill,
-  "board/add": z.object({
-    board: z.string(),
-    cards: z.array(z.object({ issue_id: z.string(), effect: z.enum(["created", "updated", "noop"]) })),
-    effect: z.enum(["created", "updated", "noop"]).describe("the largest effect of them"),
-  }),
-  "board/list": z.object({
-    board: z.string(),
-    dispatcher: z.object(dispatcherShape).nullable().describe("null where nobody has set one"),
-    lanes: z.record(z.enum(CARD_LANES), z.int()).describe("cards of the whole board, by lane"),
-    cards: z.array(z.object(cardShape)),
-    cursor: z.string().optional(),
-  }),
-  "board/show": cardInfo,
-  "board/claim": cardMoved,
-  "board/release": cardMoved,
-  "board/retry": cardMoved,
-  "board/block": cardMoved,
-  "board/handoff": cardMoved,
-  "board/done": cardMoved,
-  "board/dispatch": z.object({
-    board: z.string(),
-    ...dispatcherShape,
-    effect: z.enum(["created", "updated", "noop"]),
-  }),
+  "skill/list": z.array(SkillView),
+  "skill/info": SkillView,
+  "skill/check": SkillView,
+  "board/add": CardsAdded,
+  "board/list": BoardReply,
+  "board/show": CardInfo,
+  "board/claim": CardMoved,
+  "board/release": CardMoved,
+  "board/retry": CardMoved,
+  "board/block": CardMoved,
+  "board/handoff": CardMoved,
+  "board/done": CardMoved,
+  "board/dispatch": DispatchSet,
   "board/watch": followed,
-  "bb/release": z.object({
-    item_id: id,
-    done: z.boolean(),
-    effect: z.enum(["updated", "deleted", "noop"]),
-  }),
-  "token/create": z.object({
-    ...tokenChange,
+  "bb/release": ReleaseReply,
+  "token/create": TokenChange.extend({
     file: z.string().nullable().describe("the file with its secret; null: it was printed, in text"),
   }),
-  "token/list": z.array(z.object(tokenShape)),
-  "token/revoke": z.object(tokenChange),
-  "schedule/add": scheduleChange,
-  "schedule/list": z.array(schedule),
-  "schedule/show": scheduleInfo,
-  "schedule/next": z.object({ cron: z.string(), zone: z.string(), times: z.array(time).describe("in UTC") }),
-  "schedule/pause": scheduleChange,
-  "schedule/resume": scheduleChange,
-  "schedule/run": z.object({
-    name: z.string(),
-    worker_id: id,
-    worker: z.string().nullable(),
-    effect: z.enum(["created", "noop"]),
-  }),
-  "schedule/remove": scheduleChange,
+  "token/list": z.array(TokenView),
+  "token/revoke": TokenChange,
+  "schedule/add": ScheduleChange,
+  "schedule/list": z.array(ScheduleView),
+  "schedule/show": ScheduleInfo,
+  "schedule/next": NextTimes,
+  "schedule/pause": ScheduleChange,
+  "schedule/resume": ScheduleChange,
+  "schedule/run": ScheduleRunReply,
+  "schedule/remove": ScheduleChange,
   "agent/capabilities": kinds,
   "agent/doctor": doctor,
   "daemon/run": z.object({}),

@@ -5,6 +5,9 @@
 
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
+import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
+import type { SkillAnswer, SkillsReply, SkillView } from "../protocol/replies/skills.ts";
+import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { RequestName } from "../protocol/requests.ts";
 import type { BuiltinCommand } from "../protocol/words.ts";
 import type {
@@ -20,11 +23,8 @@ import type {
   SubmittedJob,
   WorkerView,
 } from "../runtime/api.ts";
-import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
 import type { BoardApi } from "../runtime/board-api.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
-import type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skill-replies.ts";
-import type { SpawnManyReply } from "../runtime/spawn-many-replies.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";
 import type { LoopLag } from "./health.ts";
 import type { CallerEvidence } from "./peer.ts";

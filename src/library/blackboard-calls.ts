@@ -2,8 +2,8 @@
 import { Effect, Stream } from "effect";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
-import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
 import { checked } from "./checked.ts";
 import { checkedThen } from "./checked-then.ts";
 import type {

@@ -1,7 +1,7 @@
 /** The blackboard of both doors: work that agents and programs share, one holder at a time. */
 import type { LogRecord } from "../protocol/records.ts";
+import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
-import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
 import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
 import type {
   BlackboardWatchOptions,

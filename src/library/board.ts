@@ -1,8 +1,8 @@
 /** Boards of the promise door: a card for each issue, and a worker for each card. */
 import type { Registry } from "../adapters/registry.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import type { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../protocol/replies/board.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
-import type { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../runtime/board-replies.ts";
 import { type BoardCalls, boardOf } from "./board-calls.ts";
 import type {
   BoardOptions,

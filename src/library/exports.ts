@@ -26,6 +26,47 @@ export type {
   Usage,
   WorkerError,
 } from "../protocol/records.ts";
+export type {
+  ClaimReply,
+  ItemsReply,
+  ItemView,
+  PostReply,
+  ReleaseReply,
+} from "../protocol/replies/blackboard.ts";
+export type {
+  BoardReply,
+  CardInfo,
+  CardMoved,
+  CardsAdded,
+  CardView,
+  DispatcherView,
+  DispatchSet,
+} from "../protocol/replies/board.ts";
+export type { KeptWorker, PrunedWorker, PruneReply, RenameReply } from "../protocol/replies/care.ts";
+export type {
+  MailAckReply,
+  MailChangedReply,
+  MailLeaseReply,
+  MailListReply,
+  MailPollReply,
+  MailSentReply,
+  MailView,
+  PolledMail,
+} from "../protocol/replies/mail.ts";
+export type {
+  NextTimes,
+  ScheduleChange,
+  ScheduleInfo,
+  ScheduleLine,
+  ScheduleRunReply,
+  ScheduleRunView,
+  SchedulesReply,
+  ScheduleView,
+} from "../protocol/replies/schedules.ts";
+export type { SearchHit, SearchReply } from "../protocol/replies/search.ts";
+export type { SkillAnswer, SkillsReply, SkillView } from "../protocol/replies/skills.ts";
+export type { SpawnedAgent, SpawnManyReply } from "../protocol/replies/spawn-many.ts";
+export type { TokenChange, TokensReply, TokenView } from "../protocol/replies/tokens.ts";
 export { EventStreams } from "../protocol/run-events/append.ts";
 export { dedupeKey, type StreamEvent, type WorkerEvent } from "../protocol/run-events/events.ts";
 export {
@@ -37,34 +78,7 @@ export {
 export { mayFollow, type RunStatus } from "../protocol/run-events/statuses.ts";
 export type { TreeSpecInput } from "../protocol/tree.ts";
 export type { WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
-export type {
-  ClaimReply,
-  ItemsReply,
-  ItemView,
-  PostReply,
-  ReleaseReply,
-} from "../runtime/blackboard-replies.ts";
-export type {
-  BoardReply,
-  CardInfo,
-  CardMoved,
-  CardsAdded,
-  CardView,
-  DispatcherView,
-  DispatchSet,
-} from "../runtime/board-replies.ts";
-export type { KeptWorker, PrunedWorker, PruneReply, RenameReply } from "../runtime/care-replies.ts";
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "../runtime/job-replies.ts";
-export type {
-  MailAckReply,
-  MailChangedReply,
-  MailLeaseReply,
-  MailListReply,
-  MailPollReply,
-  MailSentReply,
-  MailView,
-  PolledMail,
-} from "../runtime/mail-replies.ts";
 export type {
   Answered,
   AnswerReply,
@@ -90,20 +104,6 @@ export type {
   WorkerInfo,
   WorkerView,
 } from "../runtime/replies.ts";
-export type {
-  NextTimes,
-  ScheduleChange,
-  ScheduleInfo,
-  ScheduleLine,
-  ScheduleRunReply,
-  ScheduleRunView,
-  SchedulesReply,
-  ScheduleView,
-} from "../runtime/schedule-replies.ts";
-export type { SearchHit, SearchReply } from "../runtime/search-replies.ts";
-export type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skill-replies.ts";
-export type { SpawnedAgent, SpawnManyReply } from "../runtime/spawn-many-replies.ts";
-export type { TokenChange, TokensReply, TokenView } from "../runtime/token-replies.ts";
 export type {
   Answer,
   ApproveOptions,

@@ -1,6 +1,5 @@
 /** Mailboxes for programs: what `agent mailbox` does, as promises. The program's own mailbox is `user`. */
-import type { RequestInput } from "../protocol/requests.ts";
-import type { MailboxApi } from "../runtime/api.ts";
+
 import type {
   MailAckReply,
   MailChangedReply,
@@ -9,7 +8,9 @@ import type {
   MailPollReply,
   MailSentReply,
   MailView,
-} from "../runtime/mail-replies.ts";
+} from "../protocol/replies/mail.ts";
+import type { RequestInput } from "../protocol/requests.ts";
+import type { MailboxApi } from "../runtime/api.ts";
 import { checked } from "./checked.ts";
 import type { RunCall } from "./promises.ts";
 

@@ -2,14 +2,14 @@
 import { Effect } from "effect";
 import type { Registry } from "../adapters/registry.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
 import type {
   NextTimes,
   ScheduleChange,
   ScheduleInfo,
   ScheduleRunReply,
   SchedulesReply,
-} from "../runtime/schedule-replies.ts";
+} from "../protocol/replies/schedules.ts";
+import type { RuntimeApi } from "../runtime/api.ts";
 import { scheduleAs } from "./asked.ts";
 import { checked } from "./checked.ts";
 import type { NextTimesOptions, PageOptions, ScheduleOptions } from "./options.ts";

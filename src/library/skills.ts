@@ -1,7 +1,7 @@
 /** `runtime.skills`: runs of skills, each in a sandbox of its own. */
 import { resolve } from "node:path";
+import type { SkillAnswer, SkillsReply, SkillView } from "../protocol/replies/skills.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
-import type { SkillAnswer, SkillsReply, SkillView } from "../runtime/skill-replies.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type { SkillRunOptions } from "./options.ts";
 import type { RunCall } from "./promises.ts";

@@ -1,8 +1,8 @@
 /** Tokens for both doors. The promise door loads it, and its types name nothing of it. */
 import { Effect } from "effect";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
+import type { MadeToken } from "../protocol/replies/tokens.ts";
 import { newTokenSecret, tokenDigest } from "../protocol/token.ts";
-import type { MadeToken } from "../runtime/token-replies.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";
 import { checked } from "./checked.ts";
 import type { TokenOptions } from "./options.ts";

@@ -1,5 +1,5 @@
 /** `runtime.tokens`: names for callers of the daemon of this state directory. */
-import type { MadeToken, TokenChange, TokensReply } from "../runtime/token-replies.ts";
+import type { MadeToken, TokenChange, TokensReply } from "../protocol/replies/tokens.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";
 import { checked } from "./checked.ts";
 import type { TokenOptions } from "./options.ts";

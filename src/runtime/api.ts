@@ -12,17 +12,7 @@ import type { HoldAnswer } from "../protocol/holds.ts";
 import type { JobState, JobStep } from "../protocol/jobs.ts";
 import type { MailType } from "../protocol/mail-records.ts";
 import type { LogRecord } from "../protocol/records.ts";
-import type { RequestData } from "../protocol/requests.ts";
-import type { JsonValue } from "../protocol/talk-records.ts";
-import type { TreeSpec } from "../protocol/tree.ts";
-import type { RestartPolicy, WorkerSpecInput } from "../protocol/worker.ts";
-import type { GcReport } from "../store/gc-report.ts";
-import type { CheckReport } from "../store/upkeep.ts";
-import type { BlackboardApi } from "./blackboard-api.ts";
-import type { BoardApi } from "./board-api.ts";
-import type { PruneReply, RenameReply } from "./care-replies.ts";
-import type { TakePage } from "./following/follower.ts";
-import type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
+import type { PruneReply, RenameReply } from "../protocol/replies/care.ts";
 import type {
   MailAckReply,
   MailChangedReply,
@@ -31,7 +21,19 @@ import type {
   MailPollReply,
   MailSentReply,
   MailView,
-} from "./mail-replies.ts";
+} from "../protocol/replies/mail.ts";
+import type { SearchReply } from "../protocol/replies/search.ts";
+import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
+import type { RequestData } from "../protocol/requests.ts";
+import type { JsonValue } from "../protocol/talk-records.ts";
+import type { TreeSpec } from "../protocol/tree.ts";
+import type { RestartPolicy, WorkerSpecInput } from "../protocol/worker.ts";
+import type { GcReport } from "../store/gc-report.ts";
+import type { CheckReport } from "../store/upkeep.ts";
+import type { BlackboardApi } from "./blackboard-api.ts";
+import type { BoardApi } from "./board-api.ts";
+import type { TakePage } from "./following/follower.ts";
+import type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
 import type { ResumeRequest, UsageAsked, WatchQuery } from "./questions.ts";
 import type {
   Answered,
@@ -57,10 +59,8 @@ import type {
   WorkerView,
 } from "./replies.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
-import type { SearchReply } from "./search-replies.ts";
 import type { WorkerFilter } from "./selecting.ts";
 import type { SkillsApi } from "./skills-api.ts";
-import type { SpawnManyReply } from "./spawn-many-replies.ts";
 import type { TokensApi } from "./tokens-api.ts";
 
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";

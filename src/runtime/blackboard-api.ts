@@ -4,8 +4,8 @@ import type { Caller } from "../protocol/caller.ts";
 import type { StartCursor } from "../protocol/cursor.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
 import type { RequestData } from "../protocol/requests.ts";
-import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "./blackboard-replies.ts";
 import type { TakePage } from "./following/follower.ts";
 
 /** The caller of a request, as in `CallerOptions`. */

@@ -4,8 +4,8 @@ import type { Caller } from "../protocol/caller.ts";
 import type { StartCursor } from "../protocol/cursor.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import type { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../protocol/replies/board.ts";
 import type { RequestData } from "../protocol/requests.ts";
-import type { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "./board-replies.ts";
 import type { TakePage } from "./following/follower.ts";
 
 interface CardCaller {

@@ -21,6 +21,7 @@ import type {
   WorkerError,
   WorkerWorkspace,
 } from "../protocol/records.ts";
+import type { ScheduleLine } from "../protocol/replies/schedules.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { Budget, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { SubtreeSum, UsageReport, UsageRow, UsageSum } from "../store/usage-report.ts";
@@ -29,7 +30,6 @@ import type { DiskView } from "../supervisor/admission/disk.ts";
 import type { QueuePlace } from "../supervisor/admission/seats.ts";
 import type { SpentAmounts } from "../supervisor/budgets/budgets.ts";
 import type { TreeChange } from "../supervisor/tree/diff.ts";
-import type { ScheduleLine } from "./schedule-replies.ts";
 
 /** A reason why a worker is paused; lifted by `agent unpause`. */
 export interface PauseView {

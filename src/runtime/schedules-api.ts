@@ -2,15 +2,15 @@
 import type { Effect } from "effect";
 import type { Caller } from "../protocol/caller.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
-import type { RequestData } from "../protocol/requests.ts";
-import type { ScheduleSpec } from "../protocol/schedule-spec.ts";
 import type {
   NextTimes,
   ScheduleChange,
   ScheduleInfo,
   ScheduleRunReply,
   SchedulesReply,
-} from "./schedule-replies.ts";
+} from "../protocol/replies/schedules.ts";
+import type { RequestData } from "../protocol/requests.ts";
+import type { ScheduleSpec } from "../protocol/schedule-spec.ts";
 
 /** The caller of a request, as in `CallerOptions`. */
 export interface ScheduleAsker {

@@ -2,8 +2,8 @@
 import type { Effect } from "effect";
 import type { Caller } from "../protocol/caller.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
+import type { SkillAnswer, SkillsReply, SkillView } from "../protocol/replies/skills.ts";
 import type { ProfileName } from "../protocol/words.ts";
-import type { SkillAnswer, SkillsReply, SkillView } from "./skill-replies.ts";
 
 export interface SkillAsked {
   /** `namespace/verb`. */

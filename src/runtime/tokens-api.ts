@@ -2,8 +2,8 @@
 import type { Effect } from "effect";
 import type { Caller } from "../protocol/caller.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
+import type { TokenChange, TokensReply } from "../protocol/replies/tokens.ts";
 import type { RequestData } from "../protocol/requests.ts";
-import type { TokenChange, TokensReply } from "./token-replies.ts";
 
 /** The caller of a request, as in `CallerOptions`. */
 export interface TokenAsker {

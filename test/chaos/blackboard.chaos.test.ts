@@ -1,7 +1,7 @@
 /** Fifty clients race for the items of a blackboard while its daemon is killed: one holder at a time, no item lost. */
 import { expect, test } from "vitest";
+import type { ClaimReply, PostReply, ReleaseReply } from "../../src/protocol/replies/blackboard.ts";
 import type { RequestInput } from "../../src/protocol/requests.ts";
-import type { ClaimReply, PostReply, ReleaseReply } from "../../src/runtime/blackboard-replies.ts";
 import { full } from "../support/figures.ts";
 import { type Daemon, type RecordOf, sleep, startDaemon, until } from "./support.ts";
 

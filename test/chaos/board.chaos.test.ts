@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { BoardReply } from "../../src/protocol/replies/board.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
-import type { BoardReply } from "../../src/runtime/board-replies.ts";
 import { full } from "../support/figures.ts";
 import {
   type Daemon,

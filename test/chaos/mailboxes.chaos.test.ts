@@ -1,7 +1,7 @@
 /** Mailboxes while their daemon is killed again and again: nothing is lost, nothing acknowledged comes again, all is in order (promise R41). */
 import { expect, test } from "vitest";
 import { MAILBOX_ATTEMPTS_MAX } from "../../src/base/limits.ts";
-import type { MailListReply, MailPollReply, MailSentReply } from "../../src/runtime/mail-replies.ts";
+import type { MailListReply, MailPollReply, MailSentReply } from "../../src/protocol/replies/mail.ts";
 import { figure } from "../support/figures.ts";
 import { checkMail, type MailHistory } from "./mail-history.ts";
 import { type Daemon, sleep, startDaemon, until } from "./support.ts";

@@ -24,7 +24,7 @@ const rows = [
 /** The folders of a room, from the lowest to the highest. Its files stand between them wherever no circle arises. */
 const inside: Readonly<Record<string, readonly string[]>> = {
   base: ["files", "secrets"],
-  protocol: ["run-events", "validate"],
+  protocol: ["replies", "run-events", "validate"],
   store: ["cas", "sqlite"],
   supervisor: [
     "admission",

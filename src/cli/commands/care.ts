@@ -2,9 +2,9 @@
 import { Readable } from "node:stream";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
+import type { PruneReply } from "../../protocol/replies/care.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { WorkerStatus } from "../../protocol/worker.ts";
-import type { PruneReply } from "../../runtime/care-replies.ts";
 import type { Client } from "../client.ts";
 import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import type { Call } from "../parse.ts";

@@ -1,5 +1,5 @@
 /** Items of the blackboard as text for people. */
-import type { ClaimReply, ItemView, PostReply, ReleaseReply } from "../../runtime/blackboard-replies.ts";
+import type { ClaimReply, ItemView, PostReply, ReleaseReply } from "../../protocol/replies/blackboard.ts";
 import { age } from "./pairs.ts";
 import { neutralise, oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";

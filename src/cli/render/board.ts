@@ -1,5 +1,5 @@
 /** Boards as text for people: cards by their lanes, and a card with what leads to its work. */
-import { BOARD_DEFAULT, CARD_LANES, type CardLane } from "../../protocol/words.ts";
+
 import type {
   BoardReply,
   CardInfo,
@@ -8,7 +8,8 @@ import type {
   CardView,
   DispatcherView,
   DispatchSet,
-} from "../../runtime/board-replies.ts";
+} from "../../protocol/replies/board.ts";
+import { BOARD_DEFAULT, CARD_LANES, type CardLane } from "../../protocol/words.ts";
 import { age, pairs } from "./pairs.ts";
 import { neutralise, oneLine, type Tone, table } from "./terminal.ts";
 import type { TextContext, TextOf } from "./text.ts";

@@ -1,5 +1,5 @@
 /** Answers about pruned and renamed workers, as text for people. */
-import type { PruneReply, RenameReply } from "../../runtime/care-replies.ts";
+import type { PruneReply, RenameReply } from "../../protocol/replies/care.ts";
 import { oneLine } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { bytes, count } from "./units.ts";

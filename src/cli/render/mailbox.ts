@@ -6,7 +6,7 @@ import type {
   MailPollReply,
   MailSentReply,
   MailView,
-} from "../../runtime/mail-replies.ts";
+} from "../../protocol/replies/mail.ts";
 import { neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { duration } from "./units.ts";
 

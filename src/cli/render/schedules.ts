@@ -9,7 +9,7 @@ import type {
   ScheduleRunView,
   SchedulesReply,
   ScheduleView,
-} from "../../runtime/schedule-replies.ts";
+} from "../../protocol/replies/schedules.ts";
 import { age, pairs } from "./pairs.ts";
 import { oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";

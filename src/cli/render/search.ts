@@ -1,5 +1,5 @@
 /** Records that a search has found, as text for people: newest first, the words marked. */
-import type { SearchHit, SearchReply } from "../../runtime/search-replies.ts";
+import type { SearchHit, SearchReply } from "../../protocol/replies/search.ts";
 import { neutralise, oneLine, pad, plainPaint, width } from "./terminal.ts";
 import type { TextContext, TextOf } from "./text.ts";
 

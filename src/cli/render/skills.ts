@@ -1,5 +1,5 @@
 /** Skills as text for people. */
-import type { SkillsReply, SkillView } from "../../runtime/skill-replies.ts";
+import type { SkillsReply, SkillView } from "../../protocol/replies/skills.ts";
 import { oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 

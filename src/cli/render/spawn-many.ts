@@ -1,5 +1,5 @@
 /** The decision about several agents, as text for people. */
-import type { SpawnManyReply } from "../../runtime/spawn-many-replies.ts";
+import type { SpawnManyReply } from "../../protocol/replies/spawn-many.ts";
 import { oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 

@@ -1,5 +1,5 @@
 /** Tokens with names as text for people. */
-import type { TokenChange, TokensReply, TokenView } from "../../runtime/token-replies.ts";
+import type { TokenChange, TokensReply, TokenView } from "../../protocol/replies/tokens.ts";
 import { age } from "./pairs.ts";
 import { oneLine, type Paint, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";

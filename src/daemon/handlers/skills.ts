@@ -1,9 +1,9 @@
 /** The reserved skill commands of protocol-v1.txt, and skill/run for every other skill. */
 import { Effect } from "effect";
 import type { Outcome } from "../../protocol/outcome.ts";
+import type { SkillAnswer } from "../../protocol/replies/skills.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import { BUILTIN_COMMANDS, type BuiltinCommand } from "../../protocol/words.ts";
-import type { SkillAnswer } from "../../runtime/skill-replies.ts";
 import { type Handlers, type RequestHandler, read } from "./handler.ts";
 
 const outcomeOf = ({ data, run }: SkillAnswer): Outcome<SkillAnswer["data"]> => ({

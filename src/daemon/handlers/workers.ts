@@ -79,12 +79,12 @@ const spawnMany: RequestHandler<"agent/spawn-many"> = {
 };
 
 /** The error that stands for the first denial of a group. */
-const CODES: Readonly<Partial<Record<DenialReason, ErrorCode>>> = {
+const CODES: Readonly<Partial<Record<string, ErrorCode>>> = {
   depth_limit_exceeded: "DEPTH_LIMIT_EXCEEDED",
   local_limit_exceeded: "LOCAL_LIMIT_EXCEEDED",
   resource_exhausted: "RESOURCE_EXHAUSTED",
   policy_violation: "POLICY_VIOLATION",
-};
+} satisfies Partial<Record<DenialReason, ErrorCode>>;
 
 export const WORKERS: Handlers<WorkerRequestName> = {
   "agent/spawn": command((runtime, { spec, ...options }) => runtime.spawn(spec, options)),

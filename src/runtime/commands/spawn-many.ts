@@ -16,6 +16,7 @@ import {
   workerStream,
 } from "../../protocol/records.ts";
 import { redactText } from "../../protocol/redact.ts";
+import type { SpawnedAgent, SpawnManyReply } from "../../protocol/replies/spawn-many.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import { BUILT_IN_ROLES, type Role, type Roles } from "../../protocol/roles.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../../protocol/worker.ts";
@@ -24,7 +25,6 @@ import type { Ancestor } from "../../supervisor/admission/seats.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
 import { keyReused } from "../idempotency.ts";
-import type { SpawnedAgent, SpawnManyReply } from "../spawn-many-replies.ts";
 
 type GroupRequest = RequestData<"agent/spawn-many">;
 type GroupRecord = RecordPayloads["spawn_decided"];

@@ -4,12 +4,12 @@ import { dueOf } from "../../control/board/decide.ts";
 import { ofBoard } from "../../control/board/refusals.ts";
 import type { DecisionTime } from "../../control/lease.ts";
 import type { Card } from "../../protocol/board.ts";
+import type { CardInfo, CardView, DispatcherView } from "../../protocol/replies/board.ts";
 import { runId } from "../../protocol/run-events/export.ts";
 import { CARD_LANES, type CardLane } from "../../protocol/words.ts";
 import { statusOf } from "../../protocol/worker-status.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { BoardSetting, Views, WorkerRow } from "../../store/views.ts";
-import type { CardInfo, CardView, DispatcherView } from "../board-replies.ts";
 
 /** `row`: its worker. */
 export const cardView = (card: Card, row: WorkerRow | undefined, now: DecisionTime): CardView => {

@@ -3,7 +3,7 @@ import type { DecisionTime } from "../../control/lease.ts";
 import { monotonicDeadline } from "../../control/lease.ts";
 import type { BlackboardItem, ItemLease } from "../../protocol/blackboard.ts";
 import type { Deadline } from "../../protocol/clock-stamp.ts";
-import type { ItemView } from "../blackboard-replies.ts";
+import type { ItemView } from "../../protocol/replies/blackboard.ts";
 
 const leftOf = (deadline: Deadline, now: DecisionTime): number =>
   monotonicDeadline(deadline, now) - now.mono_ms;

@@ -2,10 +2,10 @@
 import { type CronLine, readCron } from "../../base/cron.ts";
 import { SCHEDULE_NEXT_DEFAULT } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import type { ScheduleInfo, ScheduleLine, ScheduleView } from "../../protocol/replies/schedules.ts";
 import type { Schedule, WaitingRun } from "../../protocol/schedule.ts";
 import { statusOf } from "../../protocol/worker-status.ts";
 import type { WorkerRow } from "../../store/views.ts";
-import type { ScheduleInfo, ScheduleLine, ScheduleView } from "../schedule-replies.ts";
 
 const isoOf = (at_ms: number): string => new Date(at_ms).toISOString();
 

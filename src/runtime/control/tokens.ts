@@ -5,11 +5,11 @@ import { attempt } from "../../actors/machine/attempt.ts";
 import { decideCreate, decideRevoke, noToken } from "../../control/token/decide.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
+import type { TokenChange, TokenView } from "../../protocol/replies/tokens.ts";
 import { isExpired, isTokenSecret, type Token, tokenDigest } from "../../protocol/token.ts";
 import type { CallerOptions } from "../api.ts";
 import { askerOfAll } from "../authority/asker.ts";
 import type { Core } from "../core.ts";
-import type { TokenChange, TokenView } from "../token-replies.ts";
 import type { TokensApi } from "../tokens-api.ts";
 
 export class Tokens implements TokensApi {

@@ -2,12 +2,12 @@
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
+import type { SearchHit } from "../../protocol/replies/search.ts";
 import type { FoundRecord } from "../../store/search.ts";
 import type { Views } from "../../store/views.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
 import { seqOf } from "../following/cursor.ts";
-import type { SearchHit } from "../search-replies.ts";
 
 const hitOf = (views: Pick<Views, "worker">, { record, text, marks }: FoundRecord): SearchHit => ({
   seq: record.seq,

@@ -11,8 +11,8 @@ import {
   MAILBOX_MESSAGES_MAX,
 } from "../../../src/base/limits.ts";
 import type { Caller } from "../../../src/protocol/caller.ts";
+import type { MailPollReply } from "../../../src/protocol/replies/mail.ts";
 import type { RuntimeApi } from "../../../src/runtime/api.ts";
-import type { MailPollReply } from "../../../src/runtime/mail-replies.ts";
 import { memoryMachine, memoryRuntime, nth, settled, spec, until } from "../memory-runtime.ts";
 
 const started = Effect.gen(function* () {
