@@ -4,12 +4,15 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { lookForSandbox } from "../../src/workspace/sandbox/sandbox.ts";
 import { PETS, petDocument, petStore } from "./openapi/pet-store.ts";
 import { errorOf, printed, type SkillPlace, skillPlace } from "./support.ts";
 
 const isHere = "program" in (await lookForSandbox());
+
+/** Long enough for a run to connect. */
+const SLOW_RUN_MS = 4_000;
 
 const serving = async (answer: (asked: IncomingMessage, to: ServerResponse) => void) => {
   let asked = 0;
@@ -37,14 +40,14 @@ const connections = async ({ runtime }: SkillPlace) => {
 };
 
 /** A skill that runs a program of Node in its workspace, and answers with what it printed as its last line. */
-const runNode = async (place: SkillPlace, program: string, hosts: readonly string[]) => {
+const runNode = async (place: SkillPlace, program: string, hosts: readonly string[], timeout_ms?: number) => {
   writeFileSync(join(place.workspace, "try.mjs"), program);
   place.add(
     "try/net",
     `GOT=$("$TRY_NODE" ./try.mjs 2>/tmp/err | tail -1 || cat /tmp/err)\n${printed("try/net", '{"got":"$GOT"}')}`,
     `capabilities: {network: ${JSON.stringify(hosts)}, secrets: [TRY_NODE]}\n`,
   );
-  const how = { workspace: place.workspace, secrets: { TRY_NODE: process.execPath } };
+  const how = { workspace: place.workspace, secrets: { TRY_NODE: process.execPath }, timeout_ms };
   return (await place.runtime.skills.run("try/net", {}, how)).data.got as string;
 };
 
@@ -98,6 +101,25 @@ describe.skipIf(!isHere)("a run with hosts", () => {
     expect(got).not.toBe("200");
     expect(other.asked()).toBe(0);
     expect((await connections(place)).map(({ decision }) => decision)).toEqual(["allowed", "denied"]);
+  });
+
+  it("a host that answers a byte at a time holds a run until its time is over, and nothing is left open", async () => {
+    const place = await skillPlace();
+    let isOpen = false;
+    const { port } = await serving((_, to) => {
+      isOpen = true;
+      const drip = setInterval(() => to.write("x"), 20);
+      to.once("close", () => {
+        isOpen = false;
+        clearInterval(drip);
+      });
+    });
+    const host = `127.0.0.1:${port}`;
+    const program = `console.log((await (await fetch("http://${host}/")).text()).length)`;
+    const error = await errorOf(runNode(place, program, [host], SLOW_RUN_MS));
+    expect(error.code).toBe("TIMEOUT");
+    await vi.waitUntil(() => !isOpen);
+    expect((await connections(place)).map(({ decision }) => decision)).toEqual(["allowed"]);
   });
 
   it("has no way beside the proxy: no raw socket, no name service, no other socket, no datagram", async () => {

@@ -24,8 +24,11 @@ const RANGES: readonly (readonly [AddressKind, readonly string[]])[] = [
   ],
   ["loopback", ["0.0.0.0/8", "127.0.0.0/8", "::/127"]],
   ["link_local", ["169.254.0.0/16", "fe80::/10", "fec0::/10"]],
-  // 2002::/16 and ::/96 stand for addresses of IPv4.
-  ["reserved", ["224.0.0.0/3", "ff00::/8", "2002::/16", "::/96"]],
+  // The last of them stand for addresses of IPv4, each way in its own form: 6to4, Teredo, SIIT, and NAT64 of a network's own.
+  [
+    "reserved",
+    ["224.0.0.0/3", "ff00::/8", "::/96", "2002::/16", "2001::/32", "::ffff:0:0:0/96", "64:ff9b:1::/48"],
+  ],
 ];
 
 /** RFC 6052: the last 32 bits are an address of IPv4, which NAT64 connects to. */

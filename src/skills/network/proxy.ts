@@ -60,6 +60,8 @@ export interface ProxyOptions {
   readonly own: () => readonly string[];
   /** Bytes of the run, both ways together. */
   readonly max_bytes: number;
+  /** The head of a request takes no longer. */
+  readonly head_ms?: number;
 }
 
 type Connection = { readonly upstream: Socket } | { readonly status: number; readonly denial: NetworkDenial };
@@ -81,13 +83,14 @@ export class NetworkProxy {
 
   private constructor(options: ProxyOptions) {
     this.options = options;
+    const { head_ms = PROXY_HEAD_MS } = options;
     this.server = createServer(
       {
         maxHeaderSize: PROXY_HEAD_MAX_BYTES,
-        headersTimeout: PROXY_HEAD_MS,
+        headersTimeout: head_ms,
         requestTimeout: 0,
         keepAliveTimeout: 1,
-        connectionsCheckingInterval: PROXY_HEAD_MS,
+        connectionsCheckingInterval: head_ms,
       },
       (asked, answer) => void this.forward(asked, answer).catch(() => answer.destroy()),
     );

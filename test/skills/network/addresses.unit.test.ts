@@ -24,6 +24,12 @@ it.each([
   ["ff02::1", "reserved"],
   ["2002:7f00:1::", "reserved"],
   ["::7f00:1", "reserved"],
+  ["64:ff9b:1::7f00:1", "reserved"],
+  ["64:ff9b:1:7f00:0:100::", "reserved"],
+  ["64:ff9b:1:ffff:a9fe:a9fe::", "reserved"],
+  ["2001::7f00:1", "reserved"],
+  ["2001:0:4136:e378:8000:63bf:80ff:fffe", "reserved"],
+  ["::ffff:0:7f00:1", "reserved"],
   ["no address", "reserved"],
   ["192.0.2.7", "loopback"],
   ["::ffff:192.0.2.7", "loopback"],
@@ -35,6 +41,8 @@ it.each([
   ["8.8.8.8", undefined],
   ["64:ff9b::808:808", undefined],
   ["2001:db8::1", undefined],
+  ["2001:1::1", undefined],
+  ["64:ff9b:2::1", undefined],
   ["fd12::1", undefined],
 ] as const)("%s is %s", (address, kind) => {
   // This machine has the addresses 192.0.2.7 and fd12::7.

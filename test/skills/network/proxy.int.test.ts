@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { PROXY_AT_ONCE_MAX, PROXY_CONNECTIONS_MAX } from "../../../src/base/limits.ts";
@@ -45,6 +45,49 @@ const answering = async (answer: string) => {
   onTestFinished(() => void server.close());
   await once(server, "listening");
   return { port: (server.address() as AddressInfo).port, said: () => said, most: () => most };
+};
+
+/** An address of this machine that the judge, who is not told of it here, takes for one of the world. */
+const PUBLIC = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one !== undefined && !one.internal && one.family === "IPv4")?.address;
+
+/** An echo at one address: how often it was connected, and its port. */
+const echoAt = async (address: string, port: number): Promise<readonly [() => number, number]> => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on("error", () => socket.destroy());
+    socket.on("data", (data) =>
+      data.toString().startsWith("GET ")
+        ? socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        : socket.write(data),
+    );
+  }).listen(port, address);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return [() => connections, (server.address() as AddressInfo).port];
+};
+
+/** A server whose head never ends: it comes a byte at a time. */
+const dripping = async () => {
+  let [sent, open] = [0, 0];
+  const server = createServer((socket) => {
+    open += 1;
+    socket.write("HTTP/1.1 200 OK\r\nA: ");
+    const drip = setInterval(() => {
+      sent += 1;
+      socket.write("x");
+    }, 10);
+    socket.on("error", () => undefined);
+    socket.once("close", () => {
+      open -= 1;
+      clearInterval(drip);
+    });
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, sent: () => sent, open: () => open };
 };
 
 const opened = async (options: Partial<ProxyOptions>) => {
@@ -137,6 +180,55 @@ describe("the proxy of a run", () => {
     expect(asked).toEqual(["a.example"]);
     expect(decisions).toMatchObject([{ isAllowed: true, address: "127.0.0.1", rule: `a.example:${port}` }]);
     expect(await tunnel(`a.example:${port}`)).toContain("403");
+  });
+
+  it.skipIf(PUBLIC === undefined)(
+    "a name that leads to this machine at its second look: each request goes to the address that was judged",
+    async () => {
+      const [outside, port] = await echoAt(PUBLIC!, 0);
+      const [inside] = await echoAt("127.0.0.1", port);
+      // Two answers at once, and a name service that changes its mind while a request is on its way.
+      const answers = [[PUBLIC!], ["127.0.0.1"], [PUBLIC!, "127.0.0.1"], [PUBLIC!], ["127.0.0.1"]];
+      const { tunnel, asked, decisions, get } = await opened({
+        hosts: [`a.example:${port}`],
+        resolve: async () => answers.shift()!,
+      });
+      expect(await tunnel(`a.example:${port}`, "hello")).toBe("200 hello");
+      expect(await tunnel(`a.example:${port}`)).toContain("403");
+      expect(await tunnel(`a.example:${port}`)).toContain("403");
+      expect(await get(`http://a.example:${port}/`)).toMatchObject({ status: 200 });
+      expect(await get(`http://a.example:${port}/`)).toMatchObject({ status: 403 });
+      expect(asked).toHaveLength(5);
+      expect(decisions.map(({ address }) => address)).toEqual([PUBLIC, null, null, PUBLIC, null]);
+      expect([outside(), inside()]).toEqual([2, 0]);
+    },
+  );
+
+  it("a client that sends a byte of its head at a time is sent away, and others are served meanwhile", async () => {
+    const port = await echo();
+    const { socket, tunnel, decisions } = await opened({ hosts: [`127.0.0.1:${port}`], head_ms: 100 });
+    const slow = connect(socket).on("error", () => undefined);
+    const drip = setInterval(() => slow.write("x"), 20);
+    onTestFinished(() => clearInterval(drip));
+    const gone = once(slow, "close");
+    slow.write(`CONNECT 127.0.0.1:${port} HTTP/1.1\r\nA: `);
+    expect(await tunnel(`127.0.0.1:${port}`, "hello")).toBe("200 hello");
+    await gone;
+    expect(decisions).toHaveLength(1);
+  });
+
+  it("a host that answers a byte at a time keeps nobody waiting, and is left at the end of the run", async () => {
+    const host = await dripping();
+    const port = await echo();
+    const hosts = [`127.0.0.1:${host.port}`, `127.0.0.1:${port}`];
+    const { proxy, get } = await opened({ hosts });
+    const slow = get(`http://127.0.0.1:${host.port}/`).catch(() => "ended");
+    await vi.waitUntil(() => host.sent() > 2);
+    expect(await get(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200 });
+    expect(host.open()).toBe(1);
+    proxy.close();
+    expect(await slow).toBe("ended");
+    await vi.waitUntil(() => host.open() === 0);
   });
 
   it("forwards plain HTTP to the host of its URL, whatever its headers say", async () => {
