@@ -521,7 +521,7 @@ export const LOCK_WAIT_MS = 250;
 /** A daemon that did not get the lock waits this long for the holder to write its name. */
 export const LOCK_HOLDER_WAIT_MS = 2_000;
 /** The daemon checks this often that its socket, lock and files are in place, and restores missing ones. */
-export const FILES_LOOK_MS = 1_000;
+export const FILES_LOOK_MS = 2_000;
 /** If a daemon lives but has no socket, a client waits this long: the daemon restores the socket, or is stopping. */
 export const SOCKET_AGAIN_WAIT_MS = 3_000;
 /** A client waits this long for the daemon that it started to answer. */
@@ -685,15 +685,15 @@ export const SECRET_VALUE_MAX_UNITS = 65_536;
 /** The runs are polled this often for changes that no file event reports, while there is work. */
 export const RUN_POLL_MS = 250;
 /** And this often while no run is urgent and the event loop has little to do: each poll wakes an idle daemon. */
-export const RUN_POLL_QUIET_MS = 1_000;
-/** Quiet runs that are checked in each RUN_POLL_MS, in turn. */
+export const RUN_POLL_QUIET_MS = 2_000;
+/** Quiet runs that one poll checks, in turn. */
 export const RUN_POLL_QUIET_RUNS = 2;
 /** Quiet runs that one poll checks while file events may have been lost because a poll was late. */
 export const RUN_POLL_SLICE_RUNS = 64;
 /** A poll is late when it comes this long after its time. */
 export const RUN_POLL_LATE_MS = 100;
 /** The launcher of an adopted agent is not the daemon's child, so the daemon checks this often that it is alive. */
-export const LAUNCHER_LOOK_MS = 1_000;
+export const LAUNCHER_LOOK_MS = 2_000;
 /** A start is checked this often between the agent's pid and its exec. */
 export const EXEC_POLL_MS = 1;
 /** A run that dies with its daemon waits this long for the next daemon. Whole seconds, because its helper is a shell. */

@@ -5,6 +5,7 @@
  * while a run is urgent or the event loop is busy, because each tick wakes an idle daemon.
  */
 import {
+  CLOCK_TICK_MS,
   LAUNCHER_LOOK_MS,
   RUN_POLL_LATE_MS,
   RUN_POLL_MS,
@@ -88,12 +89,12 @@ export class Poller {
     if (!this.isQuick && this.timer !== undefined) this.wait(true);
   }
 
-  /** The runtime's tick has woken the event loop: a quiet poll comes now, and the next one with the next tick. */
+  /** The runtime's tick has woken the event loop: a quiet poll that is nearly due comes now, and others with a later tick. */
   join(): void {
     if (this.isQuick || this.timer === undefined) return;
     this.isJoined = true;
-    if (this.dueAt - performance.now() < RUN_POLL_QUIET_MS / 2) this.tick();
-    else this.wait(false);
+    if (this.dueAt - performance.now() < CLOCK_TICK_MS / 2) this.tick();
+    else this.wait(false, this.dueAt);
   }
 
   private begin(): void {
@@ -104,19 +105,21 @@ export class Poller {
     this.wait(true);
   }
 
-  private wait(isQuick: boolean): void {
-    const ms = isQuick ? RUN_POLL_MS : RUN_POLL_QUIET_MS;
+  private wait(
+    isQuick: boolean,
+    dueAt = performance.now() + (isQuick ? RUN_POLL_MS : RUN_POLL_QUIET_MS),
+  ): void {
     this.isQuick = isQuick;
-    this.dueAt = performance.now() + ms;
+    this.dueAt = dueAt;
     clearTimeout(this.timer);
-    const waitsForTick = this.isJoined && !isQuick;
+    const tickWaitMs = this.isJoined && !isQuick ? TICK_WAIT_MS : 0;
     this.timer = setTimeout(
       () => {
         this.isJoined = false;
-        if (waitsForTick) this.dueAt += TICK_WAIT_MS;
+        this.dueAt += tickWaitMs;
         this.tick();
       },
-      waitsForTick ? ms + TICK_WAIT_MS : ms,
+      dueAt - performance.now() + tickWaitMs,
     );
   }
 
@@ -154,10 +157,7 @@ export class Poller {
   }
 
   private looks(): number {
-    const quiet = this.isQuick
-      ? RUN_POLL_QUIET_RUNS
-      : RUN_POLL_QUIET_RUNS * (RUN_POLL_QUIET_MS / RUN_POLL_MS);
-    const slice = this.unsure > 0 ? RUN_POLL_SLICE_RUNS : quiet;
+    const slice = this.unsure > 0 ? RUN_POLL_SLICE_RUNS : RUN_POLL_QUIET_RUNS;
     this.unsure = Math.max(0, this.unsure - slice);
     return Math.min(slice, this.runs.size);
   }

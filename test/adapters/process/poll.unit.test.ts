@@ -18,8 +18,6 @@ const neverThrows = (cause: unknown): never => {
 };
 
 const RUNS = 200;
-/** Quiet runs that one poll looks at while nothing happens. */
-const QUIET = RUN_POLL_QUIET_RUNS * (RUN_POLL_QUIET_MS / RUN_POLL_MS);
 
 let worked = 0;
 const pollerWith = (snapshot: () => Promise<number>, onDefect: (cause: unknown) => unknown = neverThrows) =>
@@ -76,7 +74,7 @@ test("quiet runs are looked at in turn, all of them within so many seconds", () 
   while (seen.length < RUNS) {
     vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
     const looks = runs.looks();
-    expect(looks).toHaveLength(QUIET);
+    expect(looks).toHaveLength(RUN_POLL_QUIET_RUNS);
     seen.push(...looks);
   }
   expect(seen.slice(0, RUNS)).toEqual(everybody);
@@ -127,7 +125,7 @@ test("after a tick that came late all of them are looked at faster, once: events
   vi.advanceTimersByTime(3 * RUN_POLL_MS);
   expect(runs.looks()).toHaveLength(3 * RUN_POLL_SLICE_RUNS);
   vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
-  expect(runs.looks()).toHaveLength(QUIET);
+  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
   runs.dispose();
 });
 
@@ -165,18 +163,18 @@ test("with the runtime's tick quiet polls come with it, and no timer of theirs; 
     vi.advanceTimersByTime(RUN_POLL_QUIET_MS + 1);
     expect(runs.looks()).toEqual([]);
     poller.join();
-    expect(runs.looks()).toHaveLength(QUIET);
+    expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
   }
   vi.advanceTimersByTime(RUN_POLL_QUIET_MS + TICK_WAIT_MS);
-  expect(runs.looks()).toHaveLength(QUIET);
+  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
   vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
-  expect(runs.looks()).toHaveLength(QUIET);
+  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
   runs.dispose();
   poller.join();
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("launchers are looked for once a second, whatever the turn", () => {
+test("launchers are looked for once in their period, whatever the turn", () => {
   const poller = pollerWith(async () => 0);
   const runs = makeRuns(poller);
   vi.advanceTimersByTime(RUN_POLL_MS + LAUNCHER_LOOK_MS);
@@ -217,7 +215,7 @@ test("a run whose look throws keeps no other from it: a call that the kernel ref
   );
   vi.advanceTimersByTime(RUN_POLL_MS + RUN_POLL_QUIET_MS);
   expect(throwing.map(({ mock }) => mock.calls.length)).toEqual(thrown.map(() => 1));
-  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS + QUIET - thrown.length);
+  expect(runs.looks()).toHaveLength(2 * RUN_POLL_QUIET_RUNS - thrown.length);
   expect(told).toEqual([ofOurs, ofNode, "a word"]);
   runs.dispose();
 });
