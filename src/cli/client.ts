@@ -11,8 +11,8 @@ import { HoldfastError } from "../protocol/errors.ts";
 import type { JobStep } from "../protocol/jobs.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import type { JobView } from "../protocol/replies/jobs.ts";
 import type { RequestInput, RequestName } from "../protocol/requests.ts";
-import type { JobView } from "../runtime/job-replies.ts";
 
 /** Requests that are answered by records, and then by their end. */
 type StreamName = Extract<RequestName, `${string}/watch`>;

@@ -6,6 +6,7 @@ import { COMMANDS } from "../commands/commands.ts";
 import { GLOBAL_FLAGS } from "../commands/flags.ts";
 import { ERROR_CATALOGUE } from "../protocol/errors.ts";
 import { type ExitClass, exitIn, G1, type Generation } from "../protocol/generations.ts";
+import { jobStep } from "../protocol/replies/jobs.ts";
 import { Requests } from "../protocol/requests.ts";
 import { generationOf } from "./choices.ts";
 import type { CommandResult, Context } from "./context.ts";
@@ -13,7 +14,7 @@ import { toJson } from "./draft-7.ts";
 import { usage } from "./help.ts";
 import { outputSchemaOf } from "./output-schemas.ts";
 import { VERSION } from "./package.ts";
-import { jobStep, record } from "./schemas.ts";
+import { record } from "./schemas.ts";
 
 /** Exit codes of G1 that every command can have. */
 const EVERY_COMMAND = [0, 1, 3, 4, 7, 12, 130, 143];

@@ -10,12 +10,12 @@ import { MCP_TIMEOUT_DEFAULT_MS } from "../base/limits.ts";
 import { askMcp, type McpReply } from "../daemon/mcp.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import type { DispatchSet } from "../protocol/replies/board.ts";
+import type { SubmittedJob } from "../protocol/replies/jobs.ts";
 import type { ScheduleChange } from "../protocol/replies/schedules.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import { type TreeSpecInput, withClientEnvironment } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
-import type { SubmittedJob } from "../runtime/job-replies.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type {

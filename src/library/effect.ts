@@ -6,13 +6,13 @@
 import "./node-version.ts";
 import { Context, Effect, Layer, type Scope } from "effect";
 import type { HoldfastError } from "../protocol/errors.ts";
+import type { SubmittedJob } from "../protocol/replies/jobs.ts";
 import type { ScheduleChange } from "../protocol/replies/schedules.ts";
 import type { SearchReply } from "../protocol/replies/search.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { MadeToken } from "../protocol/replies/tokens.ts";
 import type { TreeSpecInput } from "../protocol/tree.ts";
 import type { RuntimeApi as Core, JobsApi } from "../runtime/api.ts";
-import type { SubmittedJob } from "../runtime/job-replies.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";

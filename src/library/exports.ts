@@ -43,6 +43,7 @@ export type {
   DispatchSet,
 } from "../protocol/replies/board.ts";
 export type { KeptWorker, PrunedWorker, PruneReply, RenameReply } from "../protocol/replies/care.ts";
+export type { JobResult, JobsReply, JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 export type {
   MailAckReply,
   MailChangedReply,
@@ -78,7 +79,6 @@ export {
 export { mayFollow, type RunStatus } from "../protocol/run-events/statuses.ts";
 export type { TreeSpecInput } from "../protocol/tree.ts";
 export type { WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
-export type { JobResult, JobsReply, JobView, SubmittedJob } from "../runtime/job-replies.ts";
 export type {
   Answered,
   AnswerReply,

@@ -13,6 +13,7 @@ import type { JobState, JobStep } from "../protocol/jobs.ts";
 import type { MailType } from "../protocol/mail-records.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { PruneReply, RenameReply } from "../protocol/replies/care.ts";
+import type { JobResult, JobsReply, JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 import type {
   MailAckReply,
   MailChangedReply,
@@ -33,7 +34,6 @@ import type { CheckReport } from "../store/upkeep.ts";
 import type { BlackboardApi } from "./blackboard-api.ts";
 import type { BoardApi } from "./board-api.ts";
 import type { TakePage } from "./following/follower.ts";
-import type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
 import type { ResumeRequest, UsageAsked, WatchQuery } from "./questions.ts";
 import type {
   Answered,
@@ -63,7 +63,7 @@ import type { WorkerFilter } from "./selecting.ts";
 import type { SkillsApi } from "./skills-api.ts";
 import type { TokensApi } from "./tokens-api.ts";
 
-export type { JobResult, JobsReply, JobView, SubmittedJob } from "./job-replies.ts";
+export type { JobResult, JobsReply, JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 export type { ResumeRequest, UsageAsked, WatchQuery } from "./questions.ts";
 export type {
   AnswerReply,

@@ -10,7 +10,8 @@ import type { DeniedCalls } from "../protocol/denied.ts";
 import type { Hold } from "../protocol/holds.ts";
 import type { MailMessage } from "../protocol/mail.ts";
 import type { MessageRow } from "../protocol/message-row.ts";
-import type { EndCause, JsonValue, ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
+import type { EndCause, JsonValue, Usage, WorkerError } from "../protocol/records.ts";
+import type { TurnRow } from "../protocol/replies/usage.ts";
 import type { Schedule } from "../protocol/schedule.ts";
 import type { Token } from "../protocol/token.ts";
 import type { CardLane } from "../protocol/words.ts";
@@ -73,20 +74,7 @@ export interface WorkerRow {
   readonly version: number;
 }
 
-export interface TurnRow {
-  readonly worker_id: string;
-  readonly incarnation: number;
-  readonly turn: number;
-  readonly started_at: string;
-  readonly ended_at: string | null;
-  /** Milliseconds as the agent reports, else between its records; null while the turn is open. */
-  readonly duration_ms: number | null;
-  readonly usage: Usage | null;
-  /** Null while the turn is open, and in records of an early version. */
-  readonly models: readonly ModelUsage[] | null;
-  readonly tool_calls: number | null;
-  readonly error: WorkerError | null;
-}
+export type { TurnRow };
 
 export type ApprovalState = "open" | "allowed" | "denied" | "withdrawn";
 

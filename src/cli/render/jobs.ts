@@ -1,6 +1,6 @@
 /** Jobs, as `agent jobs` tells them. */
 import type { JobState, JobStep } from "../../protocol/jobs.ts";
-import type { JobView } from "../../runtime/job-replies.ts";
+import type { JobView } from "../../protocol/replies/jobs.ts";
 import { oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { clock, duration } from "./units.ts";
 

@@ -5,15 +5,18 @@
 import * as z from "zod";
 import { ERROR_CATALOGUE, type ErrorCode } from "../errors.ts";
 import type { JsonValue } from "../talk-records.ts";
+import type { WorkerSpec } from "../worker.ts";
 
 /** The type of an answer: what its schema describes, read-only. */
 export type Reply<S extends z.ZodType> = ReadOnly<z.output<S>>;
-/** The type of JSON has no end. */
+/** The type of JSON has no end; a spec may be given back as it is. */
 type ReadOnly<T> = z.core.util.JSONType extends T
   ? T
-  : T extends string | number | boolean | null | undefined
+  : T extends WorkerSpec
     ? T
-    : { readonly [Key in keyof T]: ReadOnly<T[Key]> };
+    : T extends string | number | boolean | null | undefined
+      ? T
+      : { readonly [Key in keyof T]: ReadOnly<T[Key]> };
 
 export const id = z.string().describe("ULID");
 export const time = z.string().describe("RFC 3339, UTC");

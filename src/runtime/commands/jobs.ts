@@ -2,8 +2,8 @@
 import { Effect, Stream } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { isJobOver, type JobStep, jobStateOf, lastStep, stepOf } from "../../protocol/jobs.ts";
+import type { JobView } from "../../protocol/replies/jobs.ts";
 import type { JobsApi, RuntimeApi } from "../api.ts";
-import type { JobView } from "../job-replies.ts";
 import type { WorkerInfo, WorkerView } from "../replies.ts";
 
 type Calls = Pick<RuntimeApi, "spawn" | "list" | "info" | "watch" | "wait" | "output" | "kill">;

@@ -8,10 +8,11 @@ import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
+import type { TreeChange } from "../../protocol/replies/trees.ts";
 import type { Schedule } from "../../protocol/schedule.ts";
 import { type SchedulePlan, scheduleStream } from "../../protocol/schedule-records.ts";
 import type { ScheduleSpec } from "../../protocol/schedule-spec.ts";
-import { changedFields, type TreeChange } from "../../supervisor/tree/diff.ts";
+import { changedFields } from "../../supervisor/tree/diff.ts";
 import type { Core } from "../core.ts";
 import { makeSpecs, type Specs, type StartableSpec } from "../specs.ts";
 

@@ -9,6 +9,7 @@ import { Effect, Semaphore } from "effect";
 import type { StartTurn } from "../../actors/worker/worker.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
+import type { QueuePlace } from "../../protocol/replies/workers.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { Disk } from "../../supervisor/admission/disk.ts";
 import {
@@ -18,7 +19,6 @@ import {
   type Fleet,
   isSlotFree,
   type Limits,
-  type QueuePlace,
   queueFull,
   refusalOf,
   type SeatRequest,

@@ -8,6 +8,7 @@ import { SPEC_WRITES_MAX } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
+import type { TreeChange } from "../../protocol/replies/trees.ts";
 import {
   childPath,
   type SupervisorNode,
@@ -17,7 +18,6 @@ import {
 } from "../../protocol/tree.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { TreeChange } from "../../supervisor/tree/diff.ts";
 import { changedFields, diffTree } from "../../supervisor/tree/diff.ts";
 import type { TreeInput } from "../../supervisor/tree/inputs.ts";
 import type { TreeState } from "../../supervisor/tree/state.ts";

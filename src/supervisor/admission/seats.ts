@@ -11,6 +11,7 @@ import {
   WORKERS_LIVE_MAX,
 } from "../../base/limits.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
+import type { QueuePlace } from "../../protocol/replies/workers.ts";
 import type { Priority, WorkerSpec } from "../../protocol/worker.ts";
 import { type DiskView, diskSentence } from "./disk.ts";
 
@@ -66,13 +67,6 @@ export type ReasonCode =
   | "resource_exhausted"
   | "policy_violation"
   | "spawn_failed";
-
-export interface QueuePlace {
-  /** From 1. */
-  readonly place: number;
-  readonly priority: Priority;
-  readonly waits_for: "slot" | "memory" | "disk";
-}
 
 const WAITED_FOR: Readonly<Record<QueuePlace["waits_for"], string>> = {
   slot: "a slot",

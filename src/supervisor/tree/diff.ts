@@ -4,20 +4,12 @@
  * change.
  */
 import { isDeepStrictEqual } from "node:util";
+import type { TreeChange } from "../../protocol/replies/trees.ts";
 import { FIELDS } from "../../protocol/spec-fields.ts";
 import type { SupervisorNode, TreeNodeSpec, TreeSpec } from "../../protocol/tree.ts";
 import { childPath } from "../../protocol/tree.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { type ChildRef, isTombstone, type SupervisorState, type TreeState } from "./state.ts";
-
-/** The change that `up` makes, or `diff` announces, to one node of a tree. */
-export interface TreeChange {
-  readonly path: string;
-  readonly action: "create" | "update" | "restart" | "remove" | "start" | "unchanged" | "kept_dead";
-  readonly reason: string;
-  /** Fields of the spec or configuration that differ. */
-  readonly fields?: readonly string[];
-}
 
 const fieldsThat = (are: "isSupervision" | "isAmbient"): readonly string[] =>
   FIELDS.flatMap(([name, field]) => (field[are] ? [name] : []));

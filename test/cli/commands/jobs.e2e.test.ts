@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { EnvelopeV1 } from "../../../src/protocol/envelope-schemas.ts";
 import { isUlid } from "../../../src/protocol/forms.ts";
 import type { JobStep } from "../../../src/protocol/jobs.ts";
-import type { JobView } from "../../../src/runtime/job-replies.ts";
+import type { JobView } from "../../../src/protocol/replies/jobs.ts";
 import { type Commands, makeCommands, until } from "../support/commands.ts";
 
 let commands: Commands;
