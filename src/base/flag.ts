@@ -2,7 +2,7 @@
 
 /**
  * The type of a flag's or argument's value. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget` `usd=5,turns=40`, `pair`
- * `KEY=VALUE`, `json-pair` `KEY=JSON`, `cursor` `SEQ` or `EPOCH:SEQ`. Durations are parsed to milliseconds, sizes to bytes.
+ * `KEY=VALUE`, `json-pair` `KEY=JSON`, `cursor` `SEQ` or `EPOCH:SEQ`, `name` a name that the user gives. Durations are parsed to milliseconds, sizes to bytes.
  */
 export type ValueType =
   | "bool"
@@ -19,7 +19,8 @@ export type ValueType =
   | "budget"
   | "number"
   | "signal"
-  | "cursor";
+  | "cursor"
+  | "name";
 
 export interface FlagDef {
   readonly name: string;

@@ -3,6 +3,7 @@
  * requirements F-015), so that the caller sees all of them at once.
  */
 import { parseArgs } from "node:util";
+import type { Reading } from "../base/durations.ts";
 import type { FlagDef } from "../base/flag.ts";
 import { didYouMean, nearest } from "../base/suggest.ts";
 import type { ArgDef, CommandDef } from "../commands/command.ts";
@@ -10,9 +11,8 @@ import { COMMANDS } from "../commands/commands.ts";
 import { FLAGS_ELSEWHERE } from "../commands/elsewhere.ts";
 import { GLOBAL_FLAGS } from "../commands/flags.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { NAME_FORM } from "../protocol/spec-fields.ts";
 import { type CallReader, childrenOf, isMistyped, noSuchCommand, type TypedWords } from "./misnamed.ts";
-import { readValue } from "./values.ts";
+import { readName, readValue } from "./values.ts";
 
 export interface Call {
   readonly command: CommandDef;
@@ -210,13 +210,8 @@ class FlagReader {
   }
 }
 
-/** The rule for names that users give, as the rest of a sentence. */
-export const nameProblems = (what: string, name: string, maxBytes: number): readonly string[] =>
-  NAME_FORM.test(name) && name.length <= maxBytes
-    ? []
-    : [
-        `${what} has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most ${maxBytes} long, not "${name}"`,
-      ];
+const problemIn = (read: Reading<unknown>, what: string): readonly string[] =>
+  read.ok ? [] : [`${what} ${read.problem}`];
 
 const checkArgs = (command: CommandDef, args: readonly string[]): readonly string[] => {
   const problems: string[] = [];
@@ -229,7 +224,7 @@ const checkArgs = (command: CommandDef, args: readonly string[]): readonly strin
         `${arg.name} is one of ${arg.values.join(", ")}, not "${args[index]}"${didYouMean(args[index], arg.values)}`,
       );
     if (arg.nameMaxBytes !== undefined && args[index])
-      problems.push(...nameProblems(arg.name, args[index], arg.nameMaxBytes));
+      problems.push(...problemIn(readName(args[index], arg.nameMaxBytes), arg.name));
     if (args[index] === "") problems.push(`${arg.name} is empty`);
   });
   if (!isVariadic && args.length > command.args.length) {

@@ -12,8 +12,10 @@ import {
   readSize,
 } from "../base/durations.ts";
 import type { FlagDef } from "../base/flag.ts";
+import { NAME_MAX_BYTES } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { CURSOR } from "../protocol/cursor.ts";
+import { NAME_FORM } from "../protocol/spec-fields.ts";
 
 const good = (value: unknown): Reading<unknown> => ({ ok: true, value });
 const bad = (problem: string): Reading<unknown> => ({ ok: false, problem });
@@ -54,6 +56,14 @@ const readCursor = (text: string): Reading<unknown> => {
   if (INTEGER.test(text)) return good(Number(text));
   return CURSOR.test(text) ? good(text) : bad(`needs a seq or EPOCH:SEQ, not "${text}"`);
 };
+
+/** A name that the user gives, with its bound. */
+export const readName = (text: string, maxBytes = NAME_MAX_BYTES): Reading<unknown> =>
+  NAME_FORM.test(text) && text.length <= maxBytes
+    ? good(text)
+    : bad(
+        `has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most ${maxBytes} long, not "${text}"`,
+      );
 
 /** A bound as people write it. */
 const SHOWN: Partial<Record<FlagRead["type"], (bound: number) => string>> = {
@@ -109,6 +119,8 @@ const readAs = (flag: FlagRead, text: string): Reading<unknown> => {
       return readJsonPair(text);
     case "list":
       return good(text.split(",").filter((item) => item !== ""));
+    case "name":
+      return readName(text);
     case "cursor":
       return readCursor(text);
     case "signal":

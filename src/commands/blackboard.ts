@@ -14,7 +14,7 @@ import { idempotencyKey, noFollow, pageFlags, since, watchFrom } from "./flags.t
 
 const namespace: FlagDef = {
   name: "ns",
-  type: "string",
+  type: "name",
   value: "NS",
   help: "namespace of the blackboard",
   default: NAMESPACE_DEFAULT,

@@ -9,7 +9,7 @@ import { spawnFlagsBut } from "./spawn-flags.ts";
 
 const board: FlagDef = {
   name: "board",
-  type: "string",
+  type: "name",
   value: "B",
   help: "the board",
   default: BOARD_DEFAULT,

@@ -71,6 +71,7 @@ const WRONG: Readonly<Record<ValueType, string | undefined>> = {
   number: "many",
   signal: "SIGNOPE",
   cursor: "01JZ:x",
+  name: "ba!d",
 };
 
 const wrongly = ({ name, type, optional }: FlagDef): readonly string[] =>
@@ -336,6 +337,10 @@ it.each([
   ],
   [["bb", "release", "x", "--token", "-1"], '--token needs a whole number, not "-1".'],
   [["bb", "release", "x"], "agent bb release needs --token, as agent bb claim printed it."],
+  [
+    ["bb", "list", "--ns", "ba!d"],
+    "--ns has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most 64 long, not \"ba!d\".",
+  ],
   [["spawn-many", "no-such.json"], "FILE no-such.json does not exist."],
   ...[
     ["token", "create", "bad name!", "--to", "a"],

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { isBranchName } from "../../base/branch-name.ts";
 import type { Backoff, Restarts } from "../../base/durations.ts";
 import { clientEnvironment, referencedVariables, VARIABLE_NAME } from "../../base/environment.ts";
-import { LABELS_MAX, NAME_MAX_BYTES, PERMISSION_RULE_MAX_BYTES } from "../../base/limits.ts";
+import { LABELS_MAX, PERMISSION_RULE_MAX_BYTES } from "../../base/limits.ts";
 import { commandLine } from "../../base/shell.ts";
 import {
   type AddedKind,
@@ -25,8 +25,9 @@ import { isTellable, NOT_TELLABLE } from "../../protocol/redact.ts";
 import { plainFields } from "../../protocol/spec-fields.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import { type Context, type Env, stateDirOf } from "../context.ts";
-import { type Call, type CallPlace, nameProblems } from "../parse.ts";
+import type { Call, CallPlace } from "../parse.ts";
 import { badVariables, notUtf8, thisProcess } from "../utf8.ts";
+import { readName } from "../values.ts";
 import { mayBeAdded } from "./added-kinds.ts";
 import { findProgram } from "./programs.ts";
 
@@ -140,10 +141,9 @@ export const spawnProblems = (call: Call, place?: CallPlace): readonly string[] 
   const { flags, args } = call;
   const problems = [...kindProblems(call, place), ...behindProblems(call, place), ...ruleProblems(flags)];
   const name = flags.name as string | undefined;
-  const misnamed = name === undefined ? [] : nameProblems("--name", name, NAME_MAX_BYTES);
-  problems.push(...misnamed);
-  if (misnamed.length === 0 && name !== undefined && !isTellable(name))
-    problems.push(`--name: ${NOT_TELLABLE}`);
+  const read = name === undefined ? undefined : readName(name);
+  if (read?.ok === false) problems.push(`--name ${read.problem}`);
+  else if (name !== undefined && !isTellable(name)) problems.push(`--name: ${NOT_TELLABLE}`);
   if (pairs(flags.label).length > LABELS_MAX) problems.push(`--label is given more than ${LABELS_MAX} times`);
   for (const [variable] of pairs(flags.env))
     if (!VARIABLE_NAME.test(variable))
