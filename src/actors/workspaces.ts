@@ -21,6 +21,8 @@ export interface SandboxedLaunch {
   /** The program that runs in the sandbox. */
   readonly program: string;
   readonly plan: { readonly net: "none" | "host"; readonly writable: readonly string[] };
+  /** The sandbox is a container, made by a program with this whole environment. */
+  readonly container?: { readonly env: Readonly<Record<string, string>> };
   /** Directories made for the sandbox. They are removed with it if they are empty. */
   readonly made?: readonly string[];
   /** All directories of which a sandbox creates the missing ones; another run may have created them. */

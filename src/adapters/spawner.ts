@@ -21,6 +21,8 @@ export interface LaunchRequest extends RunId {
   readonly limits?: RunLimits;
   /** The program only watches over the agent in a sandbox, so signals that ask for an end bypass it. */
   readonly isMonitor?: boolean;
+  /** The program is `podman run`, whose container has to be removed with the run. */
+  readonly isContainer?: boolean;
   /**
    * Absolute paths of directories that its CLI may leave behind empty. The sweep removes those that did not
    * exist before.

@@ -855,6 +855,20 @@ export const WASI_OWN_MB = 1_024;
 export const SKILL_PROCESSES_MAX = 128;
 /** The largest file that a skill can write, including its stdout. */
 export const SKILL_WRITE_MAX_BYTES = 16 * 1024 * 1024;
+/** The reference to the image of a skill. */
+export const SKILL_IMAGE_MAX_CHARS = 512;
+/** The private /tmp of a container, whose memory counts as the run's. */
+export const CONTAINER_TMP_MAX_BYTES = 64 * 1024 * 1024;
+/** Open files of a process in a container. */
+export const CONTAINER_FILES_MAX = 1_024;
+/** Processes of a container by its ulimit, which counts those of other containers too: the cgroup's bound is the one that holds. podman's own default is more than some machines give. */
+export const CONTAINER_ULIMIT_PROCESSES = 4_096;
+/** One call of podman that looks or removes. */
+export const PODMAN_CALL_MAX_MS = 10_000;
+/** podman fails once where somebody else has ended the container's own watcher. */
+export const CONTAINER_REMOVE_TRIES = 3;
+/** Output of one call of podman. */
+export const PODMAN_OUTPUT_MAX_BYTES = 1024 * 1024;
 /** Output of a run, including logs on stderr. A run that prints more is stopped. */
 export const SKILL_PRINTED_MAX_BYTES = 4 * 1024 * 1024;
 /** The proxy of one run of a skill: connections in all, and at a time. */

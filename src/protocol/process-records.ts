@@ -17,6 +17,8 @@ export interface SweepReport {
   readonly survivors: readonly number[];
   /** Processes that the sweep killed. */
   readonly killed: number;
+  /** The container of this run, if podman could not remove it. */
+  readonly left_container?: string;
   /** How the sweep searched; absent in early records. */
   readonly checked_by?: readonly ("cgroup" | "group" | "marker" | "output" | "descent")[];
 }

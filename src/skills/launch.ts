@@ -5,18 +5,22 @@ import { SKILL_PROCESSES_MAX, SKILL_WRITE_MAX_BYTES, WASI_OWN_MB } from "../base
 import { sha256Digest } from "../protocol/canonical-json.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { CLOSED_PATH, type ClosedPlan, holdsSystem } from "../workspace/sandbox/closed.ts";
+import { engineProgram } from "../workspace/sandbox/container.ts";
 import { isNoSandbox } from "../workspace/sandbox/plan.ts";
 import { realPath } from "../workspace/sandbox/sandbox.ts";
 import type { SkillManifest } from "./manifest.ts";
 import { PROXY_SOCKET, PROXY_VARIABLES } from "./network/variables.ts";
 import { builtinProgram, type OwnProgram, tunnelledProgram, wasiProgram } from "./own-program.ts";
 import type { FoundSkill } from "./places.ts";
-import { SKILL_STATE, SKILL_WORKSPACE } from "./variables.ts";
+import { SKILL_PROXY, SKILL_STATE, SKILL_WORKSPACE } from "./variables.ts";
 
 export interface SkillLaunch {
+  /** In a container: podman, the image, and the words inside. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly plan: ClosedPlan;
+  /** It runs in a container of this image. */
+  readonly image: string | undefined;
 }
 
 interface Place {
@@ -44,22 +48,27 @@ export const launchOf = (skill: FoundSkill, manifest: SkillManifest, place: Plac
       suggestion: "Give a --workspace that holds only the work.",
       details: { rule: "workspace", workspace },
     });
+  const isContainer = manifest.runner === "oci";
   const folder = skill.folder === null ? undefined : realPath(skill.folder);
-  const program = programOf(skill.name, folder, manifest, place.proxy !== undefined);
+  const program = isContainer
+    ? { argv: [engineProgram(), manifest.image ?? "", ...manifest.run], files: [] }
+    : programOf(skill.name, folder, manifest, place.proxy !== undefined);
   const state = capabilities.state ? stateOf(skill.name, workspace, place.stateDir) : undefined;
   const { files } = capabilities;
   const env = {
-    PATH: CLOSED_PATH,
+    // An image has its own.
+    ...(isContainer ? {} : { PATH: CLOSED_PATH }),
     HOME: TEMPORARY,
     TMPDIR: TEMPORARY,
     LANG: "C.UTF-8",
     ...(files !== "none" && { [SKILL_WORKSPACE]: workspace }),
     ...(state !== undefined && { [SKILL_STATE]: state }),
-    ...(place.proxy !== undefined && PROXY_VARIABLES),
+    ...(place.proxy !== undefined && (isContainer ? { [SKILL_PROXY]: PROXY_SOCKET } : PROXY_VARIABLES)),
   };
   return {
     argv: program.argv,
     env,
+    image: manifest.image,
     plan: {
       cwd: files === "none" ? TEMPORARY : workspace,
       readable: [...(files === "read" ? [workspace] : []), ...program.files],

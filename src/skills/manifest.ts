@@ -8,6 +8,7 @@ import { VARIABLE_NAME } from "../base/environment.ts";
 import {
   SKILL_ARGS_MAX,
   SKILL_HOSTS_MAX,
+  SKILL_IMAGE_MAX_CHARS,
   SKILL_MEMORY_DEFAULT_MB,
   SKILL_MEMORY_MAX_MB,
   SKILL_SECRETS_MAX,
@@ -62,13 +63,40 @@ const isOffline = ({
 const isModule = ({ runner, run }: { runner: Runner; run: readonly string[] }): boolean =>
   runner !== "wasi" || run[0]?.endsWith(".wasm") === true;
 
+/** A name with a tag or a digest, or the id of an image. */
+const IMAGE_FORM = /^[a-z0-9][a-z0-9._:/-]*(?::[A-Za-z0-9_][A-Za-z0-9._-]*)?(?:@sha256:[0-9a-f]{64})?$/;
+
+const hasImage = ({ runner, image }: { runner: Runner; image?: string | undefined }): boolean =>
+  (runner === "oci") === (image !== undefined);
+
+/** Variables that podman and its libraries read themselves, before they give them on. */
+const OF_PODMAN =
+  /^(?:PATH|HOME|USER|TMPDIR|LANG|TZ|GO[A-Z]*|_?(?:LD|LC|XDG|DBUS|CONTAINERS?|PODMAN|BUILDAH|STORAGE|REGISTRY|DOCKER|NOTIFY|LISTEN|CRUN|LIBCRUN|RUNC|OCI)_.*|[A-Z]+_PROXY)$/i;
+
+const isForContainer = ({
+  runner,
+  capabilities,
+}: {
+  runner: Runner;
+  capabilities: { secrets: readonly string[] };
+}): boolean => runner !== "oci" || !capabilities.secrets.some((name) => OF_PODMAN.test(name));
+
 export const SkillManifest = z
   .strictObject({
     name: z.string().max(128).regex(COMMAND_FORM, "a name is NAMESPACE/VERB in a-z, 0-9 and hyphens"),
     version: z.string().min(1).max(64).default("0.0.0"),
     summary: z.string().min(1).max(SKILL_SUMMARY_MAX_CHARS),
     runner: Runner.default("exec"),
-    /** The program and its arguments. One with a slash is in the skill's folder; any other is found on the PATH of the system. */
+    /** The image of the runner oci. It has to be on the machine: nothing is pulled. */
+    image: z
+      .string()
+      .max(SKILL_IMAGE_MAX_CHARS)
+      .regex(IMAGE_FORM, "an image is NAME[:TAG][@sha256:DIGEST], or the id of one")
+      .optional(),
+    /**
+     * The program and its arguments. One with a slash is in the skill's folder; any other is found on the PATH of the system.
+     * With the runner oci both are the image's.
+     */
     run: z.array(word).min(1).max(SKILL_ARGS_MAX),
     capabilities: Capabilities.prefault({}),
     limits: Limits.prefault({}),
@@ -77,7 +105,15 @@ export const SkillManifest = z
     path: ["capabilities", "network"],
     message: "a skill with the runner wasi has no network",
   })
-  .refine(isModule, { path: ["run"], message: "the runner wasi runs a .wasm file of the skill's folder" });
+  .refine(isModule, { path: ["run"], message: "the runner wasi runs a .wasm file of the skill's folder" })
+  .refine(hasImage, {
+    path: ["image"],
+    message: "the runner oci needs an image, and no other runner has one",
+  })
+  .refine(isForContainer, {
+    path: ["capabilities", "secrets"],
+    message: "podman reads a variable of this name itself, so a skill with the runner oci cannot have it",
+  });
 export type SkillManifest = z.infer<typeof SkillManifest>;
 
 /** A manifest, or one sentence for each mistake. */

@@ -27,6 +27,30 @@ describe("a skill.yaml", () => {
       expect([wrong, hosts(wrong).length > 0]).toEqual([wrong, true]);
   });
 
+  it("has an image with the runner oci and with no other", () => {
+    const of = (more: string) => problemsOf(`${least}${more}`);
+    const digest = `sha256:${"0".repeat(64)}`;
+    for (const image of ["python:3.12-slim", `ghcr.io/me/tool@${digest}`, digest, "localhost:5000/a/b:V1.0"])
+      expect([image, of(`runner: oci\nimage: "${image}"\n`)]).toEqual([image, []]);
+    for (const image of ["--privileged", "a b", "", "a@sha256:1", "A", "a;b"])
+      expect([image, of(`runner: oci\nimage: "${image}"\n`).length > 0]).toEqual([image, true]);
+    expect(of("runner: oci\n")).toEqual([expect.stringMatching(/^image: the runner oci needs an image/)]);
+    expect(of("image: a\n")).toEqual([expect.stringMatching(/^image: /)]);
+  });
+
+  it("in a container has no secret whose name podman reads itself", () => {
+    const of = (name: string, runner = "runner: oci\nimage: a\n") =>
+      problemsOf(`${least}${runner}capabilities: {secrets: [${name}]}\n`);
+    for (const name of ["PATH", "HOME", "LD_PRELOAD", "CONTAINER_HOST", "CONTAINERS_CONF", "HTTPS_PROXY"])
+      expect([name, of(name)]).toEqual([
+        name,
+        [expect.stringMatching(/^capabilities.secrets: podman reads/)],
+      ]);
+    for (const name of ["WEATHER_KEY", "PATHS", "LOCATION", "HOMEPAGE_TOKEN"])
+      expect([name, of(name)]).toEqual([name, []]);
+    expect(of("LD_PRELOAD", "")).toEqual([]);
+  });
+
   it("tells each mistake with its place", () => {
     expect(problemsOf("name: Weather\nrun: []\nsumary: x\n")).toEqual([
       expect.stringMatching(/^name: a name is NAMESPACE\/VERB/),

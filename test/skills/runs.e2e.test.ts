@@ -99,13 +99,3 @@ describe.skipIf(!isHere)("a run", () => {
       ).toMatchObject({ code: "INVALID_REQUEST" });
   });
 });
-
-it("a runner that is not built is told before anything starts", async () => {
-  const { runtime, workspace, add } = await skillPlace();
-  add("try/image", "true", "runner: oci\n");
-  expect(await errorOf(runtime.skills.run("try/image", {}, { workspace }))).toMatchObject({
-    code: "UNSUPPORTED_CAPABILITY",
-    info: { details: { runner: "oci" } },
-  });
-  expect(await runtime.list({ all: true })).toEqual([]);
-});

@@ -12,6 +12,7 @@ import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { RunFinding } from "../posix.ts";
 import type { LaunchRequest } from "../spawner.ts";
 import { ChangeWatch } from "./change-watch.ts";
+import { containerOf, namedContainer, writeContainerConfiguration } from "./containers.ts";
 import { ForkError, forkAlone } from "./fork-server.ts";
 import { currentPlace, NOBODY, signalProcess } from "./identity.ts";
 import { launcherArguments, SHELL } from "./launcher.ts";
@@ -44,8 +45,16 @@ export const launch = async (host: RunParts, request: LaunchRequest): Promise<Pr
     const made = host.cgroups.make(request, limits);
     const cgroup_of = made === undefined ? {} : { cgroup: made };
     const monitor = request.isMonitor === true ? { is_monitor: true as const } : {};
+    const container = request.isContainer === true ? { is_container: true as const } : {};
     const known = { version: 1, worker_id, incarnation, stdin, stdin_bytes } as const;
-    writeRunFile(dir, { ...known, ...place, ...cgroup_of, ...monitor, ...(litter && { litter }) });
+    writeRunFile(dir, {
+      ...known,
+      ...place,
+      ...cgroup_of,
+      ...monitor,
+      ...container,
+      ...(litter && { litter }),
+    });
     return made;
   });
   const changes = new ChangeWatch(dir, host.watchFiles);
@@ -70,6 +79,7 @@ export const launch = async (host: RunParts, request: LaunchRequest): Promise<Pr
       cgroup,
       keeps_orphans: host.forks !== undefined,
       isMonitor: request.isMonitor,
+      isContainer: request.isContainer,
       litter,
     });
   } catch (cause) {
@@ -115,8 +125,10 @@ const startLauncher = async (
   { dir, cgroup }: { readonly dir: string; readonly cgroup: string | undefined },
   changes: ChangeWatch,
 ): Promise<ProcessIdentity> => {
-  const { cwd, argv } = request;
-  const env = { ...request.env, [MARKER]: markerOf(host.storeId, request.worker_id, request.incarnation) };
+  const { cwd } = request;
+  const marker = markerOf(host.storeId, request.worker_id, request.incarnation);
+  const { argv, configured } = wordsOf(request, dir, marker);
+  const env = { ...request.env, ...configured, [MARKER]: marker };
   const stdin = prepare(() => {
     if (request.lifeline !== undefined) host.lifeline.hold();
     return makeStdin(dir, request.stdin);
@@ -134,10 +146,26 @@ const startLauncher = async (
     if (cause instanceof ForkError) throw startError(request, cause.code);
     // It is unknown whether the launcher was started, so end everything with the run's marker before the next
     // try.
-    const marker = env[MARKER]!;
-    await host.sweeper.sweep({ marker, launcher: NOBODY, recorded: new Map(), dir });
+    await host.sweeper.sweep({
+      marker,
+      launcher: NOBODY,
+      recorded: new Map(),
+      dir,
+      container: containerOf(request.isContainer, marker),
+    });
     throw cause;
   }
+};
+
+/** The words and variables of podman, which names the container after its run. */
+const wordsOf = (
+  { isContainer, argv }: LaunchRequest,
+  dir: string,
+  marker: string,
+): { readonly argv: readonly string[]; readonly configured: Readonly<Record<string, string>> } => {
+  if (isContainer !== true) return { argv, configured: {} };
+  const path = prepare(() => writeContainerConfiguration(dir, marker));
+  return { argv: namedContainer(argv, marker), configured: { CONTAINERS_CONF: path } };
 };
 
 const NO_RESOURCES: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
@@ -162,7 +190,8 @@ const started = async (
   } catch (cause) {
     if (cause instanceof StartTimeout) {
       const { marker, launcher, dir } = starting;
-      await host.sweeper.sweep({ marker, launcher, recorded: new Map(), dir });
+      const container = containerOf(request.isContainer, marker);
+      await host.sweeper.sweep({ marker, launcher, recorded: new Map(), dir, container });
       signalProcess(launcher, "SIGKILL");
     }
     throw cause;

@@ -74,6 +74,7 @@ export const observe = async (
     cgroup,
     keeps_orphans,
     isMonitor: file?.is_monitor,
+    isContainer: file?.is_container,
     litter: file?.litter,
   });
   run.lookAtFiles();

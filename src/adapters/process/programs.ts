@@ -3,7 +3,7 @@
  * its request.
  */
 import { accessSync, constants, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 
 /** The directories that are searched without a PATH. A child whose client sent no PATH gets this one. */
@@ -43,6 +43,20 @@ export const look = (path: string): ProgramStatus => {
     return errno(cause) === "EACCES" ? "not_executable" : "missing";
   }
 };
+
+/** Fixed directories instead of a PATH, because an agent may be able to write to a directory of a PATH. */
+const SYSTEM_DIRECTORIES = [
+  "/usr/bin",
+  "/usr/local/bin",
+  "/bin",
+  "/run/current-system/sw/bin",
+  "/usr/sbin",
+  "/usr/local/sbin",
+];
+
+/** A program that is part of this machine; undefined where it is not installed. */
+export const systemProgram = (name: string): string | undefined =>
+  SYSTEM_DIRECTORIES.map((dir) => join(dir, name)).find((path) => look(path) === "executable");
 
 /** The file that exec will run, searched on the child's PATH as a shell does. */
 export const findProgram = ({ argv, cwd, env }: ProgramRequest): string => {

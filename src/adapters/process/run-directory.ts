@@ -28,6 +28,8 @@ export interface RunFile extends RunId, BootNamespace {
   readonly cgroup?: string;
   /** `pid` is the process that watches over the agent in its sandbox. */
   readonly is_monitor?: true;
+  /** It has a container, whose name follows from its marker. */
+  readonly is_container?: true;
   readonly litter?: Litter;
 }
 
@@ -159,6 +161,9 @@ export const noteSignal = (dir: string, signal: string): void => {
 export const readSignals = (dir: string): readonly string[] =>
   (text(join(dir, "signals")) ?? "").split("\n").filter(Boolean);
 
+/** The configuration of podman for a run with a container. */
+export const CONTAINER_CONFIGURATION = "containers.conf";
+
 /** Every name that the runtime uses in a run directory, and its type in an untouched run. */
 const NAMES: Readonly<Record<string, "file" | "fifo">> = {
   "run.json": "file",
@@ -173,6 +178,7 @@ const NAMES: Readonly<Record<string, "file" | "fifo">> = {
   signals: "file",
   stdin: "file",
   "stdin.eof": "file",
+  [CONTAINER_CONFIGURATION]: "file",
   "stdin.fifo": "fifo",
   stdout: "file",
   "stdout.released": "file",

@@ -12,6 +12,7 @@ import type { RunFinding, RunProcesses, SweepOptions } from "../posix.ts";
 import type { Run, RunId, RunInput } from "../spawner.ts";
 import type { Cgroups } from "./cgroups.ts";
 import { type ChangedFileName, type ChangeWatch, LAUNCHER_ENDED, type WatchFiles } from "./change-watch.ts";
+import { containerOf, type RunContainer } from "./containers.ts";
 import { decideExit } from "./exit.ts";
 import type { ForkServer } from "./fork-server.ts";
 import {
@@ -96,6 +97,7 @@ export interface RunFacts {
   /** Another daemon launched it, so the launcher is not our child. */
   readonly isTakenOver?: boolean | undefined;
   readonly isMonitor?: boolean | undefined;
+  readonly isContainer?: boolean | undefined;
   readonly litter?: Litter | undefined;
 }
 
@@ -116,6 +118,7 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
   private readonly dir: string;
   readonly cgroup: string | undefined;
   private readonly keepsOrphans: boolean;
+  readonly container: RunContainer | undefined;
   private readonly isTakenOver: boolean;
   private readonly hasStarted: boolean;
   private readonly stdin: StdinPlan["kind"];
@@ -148,6 +151,7 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
     this.hasStarted = facts.hasStarted;
     this.stdin = facts.stdin;
     this.host = host;
+    this.container = containerOf(facts.isContainer, this.marker);
     this.changes = facts.changes;
     const { promise, resolve } = Promise.withResolvers<RunExit>();
     this.exited = promise;
@@ -222,6 +226,8 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
   async kill(): Promise<readonly number[]> {
     const kinship = await this.host.snapshots.refresh();
     if (!this.hasExited) noteSignal(this.dir, "SIGKILL");
+    // By podman, so that the container's own watcher is still there to clean up.
+    await this.container?.remove();
     const killed = killMembers(this, kinship);
     this.check();
     return killed;
@@ -247,6 +253,7 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
       dir: realPath(this.dir),
       cgroup: this.cgroup,
       keeps_orphans: this.keepsOrphans,
+      container: this.container,
     });
     this.check();
     if (this.hasExited) await launcherEnds(this.ending());

@@ -9,6 +9,7 @@ import type { MachineRuntime, ProcessOrigin, RunFinding } from "../posix.ts";
 import type { LaunchRequest, ObserveRequest, RunId, RuntimeAbility, RuntimeSpawner } from "../spawner.ts";
 import { Cgroups } from "./cgroups.ts";
 import type { WatchFiles } from "./change-watch.ts";
+import { containerOf } from "./containers.ts";
 import { ForkServer } from "./fork-server.ts";
 import { NOBODY } from "./identity.ts";
 import { KnownOrigins } from "./known-origins.ts";
@@ -85,10 +86,12 @@ const hostOf = (options: ProcessSpawnerOptions): RunParts => {
 const endRun = async (host: RunParts, id: RunId): Promise<SweepReport> => {
   const { runsDir, storeId, sweeper, cgroups } = host;
   const file = readRunFile(runDirectory(runsDir, id));
+  const marker = markerOf(storeId, id.worker_id, id.incarnation);
   const report = await sweeper.sweep({
-    marker: markerOf(storeId, id.worker_id, id.incarnation),
+    marker,
     launcher: NOBODY,
     recorded: new Map(),
+    container: containerOf(file?.is_container, marker),
     cgroup: file?.cgroup !== undefined && cgroups.isOf(id, file.cgroup) ? file.cgroup : undefined,
   });
   if (file?.litter !== undefined && report.survivors.length === 0) await removeLitter(host, id, file.litter);

@@ -12,6 +12,7 @@ import { crashPoint } from "../../base/crash-point.ts";
 import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../base/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { Cgroups } from "./cgroups.ts";
+import type { RunContainer } from "./containers.ts";
 import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
 import { eachEnvironment, IN_EXEC, markerIn } from "./marker.ts";
 import { descendantsOf, type KnownProcesses, kinshipOf, readTable } from "./process-table.ts";
@@ -31,6 +32,8 @@ export interface SweepTarget {
   readonly cgroup?: string | undefined;
   /** The launcher is a sub-reaper: as long as it lives, all that is left of the run descends from it. */
   readonly keeps_orphans?: boolean | undefined;
+  /** The run has a container. */
+  readonly container?: RunContainer | undefined;
 }
 
 interface PendingSweep extends SweepTarget {
@@ -52,7 +55,13 @@ export class Sweeper {
     this.cgroups = cgroups;
   }
 
-  sweep(target: SweepTarget): Promise<SweepReport> {
+  async sweep(target: SweepTarget): Promise<SweepReport> {
+    // First, so that the container's own watcher is still there to clean up.
+    await target.container?.remove();
+    return withContainer(target, await this.search(target));
+  }
+
+  private search(target: SweepTarget): Promise<SweepReport> {
     const { promise, resolve } = Promise.withResolvers<SweepReport>();
     const hasLauncher = isAlive(target.launcher);
     this.waiting.push({ ...target, hasLauncher, found: new Map(), resolve });
@@ -61,14 +70,15 @@ export class Sweeper {
   }
 
   /** The launcher found no process below it and ended, so only the cgroup needs a check. */
-  leftByNobody(target: Pick<SweepTarget, "launcher" | "cgroup">): Promise<SweepReport> {
-    return this.withCgroup(target, {
+  async leftByNobody(target: Pick<SweepTarget, "launcher" | "cgroup" | "container">): Promise<SweepReport> {
+    const report = await this.withCgroup(target, {
       method: "marker",
       unreadable: 0,
       survivors: [],
       killed: 0,
       checked_by: ["group", "descent"],
     });
+    return withContainer(target, report);
   }
 
   private async serve(): Promise<void> {
@@ -101,6 +111,15 @@ export class Sweeper {
       : { ...report, method: "cgroup", checked_by: ["cgroup"], killed: report.killed + more };
   }
 }
+
+/** Last, because a podman that was ended may have made one until then. */
+const withContainer = async (
+  { container }: Pick<SweepTarget, "container">,
+  report: SweepReport,
+): Promise<SweepReport> =>
+  container === undefined || (await container.remove())
+    ? report
+    : { ...report, left_container: container.name };
 
 /**
  * Empties a run's cgroup, except for a launcher that must write the exit. Returns how many processes it

@@ -192,6 +192,16 @@ const sandbox = async (): Promise<Check> => {
     : { name: "sandbox", result: "ok", finding: `${found.name} (${found.program})` };
 };
 
+/** For skills with the runner oci. */
+const containers = async (): Promise<Check | undefined> => {
+  const found = await (await import("../../workspace/sandbox/container.ts")).lookForContainers();
+  if (found === undefined) return undefined;
+  const name = "containers";
+  return "why" in found
+    ? { name, result: "warn", finding: found.why, fix: found.fix }
+    : { name, result: "ok", finding: `${found.program} with ${found.runtime}` };
+};
+
 /** For --worktree. */
 const git = (env: Env): Check => {
   const path = findProgram("git", env);
@@ -263,6 +273,7 @@ export const doctor: CommandHandler = async (context) => {
     proc(),
     inotify(),
     await sandbox(),
+    await containers(),
     await configuration(context),
     initCheck(readDaemonFile(context.stateDir)?.pid, zombiesOfInit()),
     git(context.env),

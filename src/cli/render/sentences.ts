@@ -56,7 +56,9 @@ const exited = (exit: Payload<"worker_exited">): Sentence => {
     exit.sweep && exit.sweep.survivors.length > 0
       ? `; still alive: pid ${exit.sweep.survivors.join(", ")}`
       : "";
-  const tail = `${exit.cause === undefined ? "" : `: ${CAUSES[exit.cause]}`}${swept}${survive}`;
+  const left = exit.sweep?.left_container;
+  const container = left === undefined ? "" : `; its container is still there: podman rm --force ${left}`;
+  const tail = `${exit.cause === undefined ? "" : `: ${CAUSES[exit.cause]}`}${swept}${survive}${container}`;
   if (exit.reason === "start_failed")
     return bad(`did not start${exit.error ? `: ${oneLine(exit.error.message)}` : ""}${tail}`);
   if (exit.reason === "unknown")

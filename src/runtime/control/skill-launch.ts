@@ -1,6 +1,6 @@
 /** The runs of kind `skill` at their launch: each is of the manifest that was allowed, in the sandbox that it declares. */
 import { join } from "node:path";
-import type { SandboxedLaunch } from "../../actors/workspaces.ts";
+import type { Confine, SandboxedLaunch } from "../../actors/workspaces.ts";
 import { facts as skillFacts } from "../../adapters/kinds/skill/facts.ts";
 import type { SkillConfiguration } from "../../protocol/configuration.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -11,6 +11,7 @@ import type { SkillManifest } from "../../skills/manifest.ts";
 import { type FoundSkill, findSkill, type Places } from "../../skills/places.ts";
 import { SKILL_LISTS, type SkillLists } from "../../skills/policy.ts";
 import { closed } from "../../workspace/sandbox/closed.ts";
+import { Containers } from "../../workspace/sandbox/container.ts";
 import { otherStateDirectories } from "../../workspace/sandbox/daemons.ts";
 import { makeMissing } from "../../workspace/sandbox/sandbox.ts";
 
@@ -22,25 +23,21 @@ export interface SkillGround {
   readonly lists: SkillLists;
   /** Hosts to which skills that agents run may connect. */
   readonly hosts: readonly string[];
+  readonly containers: Containers;
 }
 
 export const skillGround = (stateDir: string, configured?: SkillConfiguration): SkillGround => {
   const { directories = [], hosts = [], profiles = {} } = configured ?? {};
   const named = Object.entries(profiles).filter(([, list]) => list !== undefined);
   const lists = { ...SKILL_LISTS, ...Object.fromEntries(named) };
-  return { places: { stateDir, directories, builtins: BUILTINS }, lists, hosts };
+  const places = { stateDir, directories, builtins: BUILTINS };
+  return { places, lists, hosts, containers: new Containers() };
 };
 
 /** The manifest of a skill that can be run. Fails with SKILL_NOT_FOUND for a folder that cannot be run. */
 export const runnable = (skill: FoundSkill): SkillManifest => {
   const { name, folder, manifest, problems } = skill;
-  if (manifest !== null && manifest.runner !== "oci") return manifest;
-  if (manifest !== null)
-    throw new HoldfastError("UNSUPPORTED_CAPABILITY", `${name} wants the runner ${manifest.runner}.`, {
-      suggestion:
-        "Give it runner: exec, or wasi for a module of WebAssembly; the runner oci is not built yet.",
-      details: { skill: name, runner: manifest.runner },
-    });
+  if (manifest !== null) return manifest;
   const why =
     problems.length === 0
       ? "is a SKILL.md of instructions: its front matter has no `holdfast` key that says what to run"
@@ -75,18 +72,17 @@ export const skillLaunch = ({ places }: SkillGround, spec: WorkerSpec): SkillLau
 /** Its command line inside its sandbox. `env` is all that the process would get. */
 export const confineSkill = async (
   ground: SkillGround,
-  { spec, env, isStart }: { readonly spec: WorkerSpec; readonly env: object; readonly isStart: boolean },
+  { spec, env, isStart }: Pick<Parameters<Confine>[0], "spec" | "env" | "isStart">,
   argv: readonly string[],
 ): Promise<SandboxedLaunch> => {
-  const { plan } = skillLaunch(ground, spec);
+  const { plan, image, env: own } = skillLaunch(ground, spec);
   const { writable, guarded } = plan;
   // Otherwise a skill could make a .git, whose programs git runs outside, or a skill of the project.
   const made = isStart ? makeMissing(guarded) : [];
-  const box = await closed(plan, Object.keys(env), argv);
-  return {
-    ...box,
-    plan: { net: "none", writable },
-    made,
-    litter: guarded,
-  };
+  const shown = { plan: { net: "none" as const, writable }, made, litter: guarded };
+  if (image === undefined) return { ...(await closed(plan, Object.keys(env), argv)), ...shown };
+  const [, , ...run] = argv;
+  const container = { ...plan, env: own, secrets: spec.inherit_env, run };
+  const box = await ground.containers.command(container, image, env);
+  return { argv: box.argv, program: box.program, container: { env: box.env }, ...shown };
 };

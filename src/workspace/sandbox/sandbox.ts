@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { findProgram, look } from "../../adapters/process/programs.ts";
+import { findProgram, systemProgram } from "../../adapters/process/programs.ts";
 import { SANDBOX_PROBE_MAX_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
@@ -20,8 +20,6 @@ import {
 } from "./plan.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 
-/** Fixed directories instead of a PATH, because an agent may be able to write to a directory of a PATH. */
-const SYSTEM_DIRECTORIES = ["/usr/bin", "/usr/local/bin", "/bin", "/run/current-system/sw/bin"];
 const SEATBELT = "/usr/bin/sandbox-exec";
 
 interface Tool {
@@ -31,8 +29,7 @@ interface Tool {
 }
 
 /** Undefined where it is not installed. */
-export const bubblewrapProgram = (): string | undefined =>
-  SYSTEM_DIRECTORIES.map((dir) => join(dir, "bwrap")).find((path) => look(path) === "executable");
+export const bubblewrapProgram = (): string | undefined => systemProgram("bwrap");
 
 const toolOf = (platform: NodeJS.Platform): Tool | undefined => {
   if (platform === "darwin")
