@@ -65,27 +65,7 @@ import type { TokensApi } from "./tokens-api.ts";
 
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 export type { ResumeRequest, UsageAsked, WatchQuery } from "./questions.ts";
-export type {
-  AnswerReply,
-  AppliedReply,
-  ChangesReply,
-  EffectWord,
-  InboxReply,
-  MessageReply,
-  MessagesReply,
-  OutputReply,
-  PerWorker,
-  RawAnswer,
-  RawStream,
-  RuntimeStatus,
-  SpawnReply,
-  TreeNode,
-  UsageReply,
-  WaitReply,
-  WhyReply,
-  WorkerInfo,
-  WorkerView,
-} from "./replies.ts";
+export type * from "./replies.ts";
 
 /** The caller of a request: a daemon finds it out; a program that embeds the runtime may name itself in `by`. */
 export interface CallerOptions {
