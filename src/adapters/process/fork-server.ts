@@ -19,13 +19,14 @@ import { CLOSE_RANGE, PR_SET_CHILD_SUBREAPER, type SystemCallNumbers } from "./s
 
 const [SIG_BLOCK, SIG_SETMASK] = [0, 2];
 const OUTPUT = files.O_WRONLY | files.O_APPEND | files.O_CREAT | files.O_NOFOLLOW;
+const NEW_FILE = files.O_WRONLY | files.O_CREAT | files.O_EXCL | files.O_NOFOLLOW;
 /** SFD_CLOEXEC | SFD_NONBLOCK. */
 const SFD_FLAGS = 0o2000000 | 0o4000;
 
 /**
  * Reads requests from fd 0 and answers on fd 1. A request is its length in four bytes, then fields separated
- * by NUL: an id, the directory, the files of stdin, stdout and stderr, the program, the number of arguments,
- * the arguments, and the environment as NAME=VALUE. An answer is a line: `S id pid start_time` (the
+ * by NUL: an id, the directory, the file that claims the run, the files of stdin, stdout and stderr, the program,
+ * the number of arguments, the arguments, and the environment as NAME=VALUE. An answer is a line: `S id pid start_time` (the
  * launcher's program runs), `F id errno` (it failed to start), `E pid status` (it has ended). The start_time
  * is read before the child is reaped, so no other process can have the pid yet.
  */
@@ -51,8 +52,18 @@ sub stdio {
   close(STDOUT); sysopen(STDOUT, $out, ${OUTPUT}, ${FILE_MODE}) or return 0;
   close(STDERR); sysopen(STDERR, $err, ${OUTPUT}, ${FILE_MODE});
 }
+sub start_time {
+  my ($after) = readline($_[0]) =~ /.*\) (.*)/s;
+  (split(/ /, $after))[19];
+}
+sub claim {
+  open(my $stat, "<", "/proc/self/stat") or return 0;
+  my $identity = "$$ " . start_time($stat) . "\n";
+  sysopen(my $claimed, $_[0], ${NEW_FILE}, ${FILE_MODE}) or return 0;
+  syswrite($claimed, $identity) == length $identity;
+}
 sub start {
-  my ($id, $cwd, $in, $out, $err, $program, $count, @rest) = @_;
+  my ($id, $cwd, $claimed, $in, $out, $err, $program, $count, @rest) = @_;
   my @args = splice(@rest, 0, $count);
   pipe(my $failed, my $fail) or return tell_daemon("F", $id, $! + 0);
   my $pid = fork;
@@ -61,7 +72,7 @@ sub start {
     syscall(${calls.rt_sigprocmask}, ${SIG_SETMASK}, my $none = pack("Q", 0), 0, 8);
     syscall(${calls.prctl}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0);
     %ENV = map { split(/=/, $_, 2) } @rest;
-    stdio($in, $out, $err) && chdir($cwd) && syscall(${calls.setsid}) > 0 && exec { $program } $program, @args;
+    claim($claimed) && stdio($in, $out, $err) && chdir($cwd) && syscall(${calls.setsid}) > 0 && exec { $program } $program, @args;
     syswrite($fail, $! + 0);
     kill(9, $$);
   }
@@ -70,8 +81,7 @@ sub start {
   kill(9, $pid) if length $errno;
   sysread($failed, $errno, 16) unless length $errno;
   return tell_daemon("F", $id, $errno) if length $errno;
-  my ($after) = <$stat> =~ /.*\) (.*)/s;
-  tell_daemon("S", $id, $pid, (split(/ /, $after))[19]);
+  tell_daemon("S", $id, $pid, start_time($stat));
 }
 my $asked = "";
 for (;;) {
@@ -95,6 +105,8 @@ for (;;) {
 export interface ForkRequest {
   /** The working directory of the program. */
   readonly cwd: string;
+  /** Created with the identity of the launcher, "PID START_TIME", before its program begins; the start fails if it exists. */
+  readonly claimed: string;
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -264,9 +276,20 @@ const killGroup = (pid: number): void => {
 };
 
 const message = (id: string, request: ForkRequest): Buffer => {
-  const { cwd, stdin, stdout, stderr, program, args, env } = request;
+  const { cwd, claimed, stdin, stdout, stderr, program, args, env } = request;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const fields = [id, cwd, stdin, stdout, stderr, program, String(args.length), ...args, ...variables];
+  const fields = [
+    id,
+    cwd,
+    claimed,
+    stdin,
+    stdout,
+    stderr,
+    program,
+    String(args.length),
+    ...args,
+    ...variables,
+  ];
   const body = Buffer.from(fields.join("\0"));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(body.length);
@@ -275,7 +298,7 @@ const message = (id: string, request: ForkRequest): Buffer => {
 
 /**
  * Starts a launcher from the daemon itself, on a machine without perl. The shell closes only descriptors that
- * it can name, and the launcher is not a sub-reaper.
+ * it can name, and the launcher is not a sub-reaper and claims the run itself.
  */
 export const forkAlone = async (
   request: ForkRequest,

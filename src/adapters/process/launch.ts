@@ -136,7 +136,12 @@ const startLauncher = async (
   const lifeline = lifelineArguments(host.lifeline, request.lifeline);
   const beside = { cgroup, lifeline, perl: host.forks?.perl };
   const args = launcherArguments(dir, request.stdin.kind, UMASK, argv, beside);
-  const files = { stdin, stdout: join(dir, "stdout"), stderr: join(dir, "stderr") };
+  const files = {
+    claimed: join(dir, "claimed"),
+    stdin,
+    stdout: join(dir, "stdout"),
+    stderr: join(dir, "stderr"),
+  };
   const fork = { program: SHELL, args, cwd, env, ...files };
   changes.launcherRuns = true;
   try {

@@ -4,7 +4,8 @@
  * as positional parameters and never becomes shell text.
  *
  * Everything before the agent uses only builtins (no PATH, no process except the agent). `claimed` is made
- * with noclobber, which is O_EXCL, so that either the launcher or a reconcile claims the run, never both.
+ * with O_EXCL, so that either the launcher or a reconcile claims the run, never both: by the fork server's child
+ * that becomes the launcher, or, without that server, by the script with noclobber.
  */
 import type { StdinPlan } from "../adapter.ts";
 import { readProc } from "./identity.ts";
@@ -54,9 +55,11 @@ _hf_self() {
   read -r _hf_pid _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _hf_start _ </proc/self/stat
   printf '%s %s\n' "$_hf_pid" "$_hf_start"
 }
-set -C
-_hf_self >"$_hf_dir/claimed" || exit 125
-set +C
+if [ -z "$_hf_perl" ]; then
+  set -C
+  _hf_self >"$_hf_dir/claimed" || exit 125
+  set +C
+fi
 if [ -n "$_hf_cgroup" ]; then
   echo 0 >"$_hf_cgroup/cgroup.procs" || { echo "sh: cgroup: cannot be entered" >&3; exit 125; }
 fi

@@ -46,6 +46,7 @@ const request = (script: string, over: Partial<ForkRequest> = {}): ForkRequest =
   const [stdout, stderr] = [join(dir, `${name}.out`), join(dir, `${name}.err`)];
   return {
     cwd: dir,
+    claimed: join(dir, `${name}.claimed`),
     program: "/bin/sh",
     args: ["-c", script],
     env: {},
@@ -105,6 +106,20 @@ describe.skipIf(reaper === undefined)("a launcher of the fork server", () => {
     ["exit 0", 0],
   ])("tells how it ended: %s", async (script, code) => {
     expect((await outcomeOf(request(script))).told).toEqual([code]);
+  });
+
+  test("claims its run before its program begins; a run that is claimed already begins nothing", async () => {
+    const asked = request("");
+    const { launcher, stdout } = await outcomeOf({
+      ...asked,
+      args: ["-c", 'cat "$0"; cut -d " " -f 1,22 /proc/$$/stat', asked.claimed],
+    });
+    expect(stdout).toBe(`${launcher.pid} ${launcher.start_time}\n`.repeat(2));
+    const again = request("echo began", { claimed: asked.claimed });
+    const { told, follower } = follow();
+    expect(await server.start(again, follower).catch((cause) => cause)).toMatchObject({ code: "EEXIST" });
+    expect(existsSync(again.stdout)).toBe(false);
+    expect(told).toEqual([]);
   });
 
   test("that cannot begin is told by the system's name for it", async () => {
