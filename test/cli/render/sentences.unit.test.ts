@@ -62,6 +62,12 @@ describe("a record as a sentence", () => {
       "exited with code 0 after 1.2s; still alive: pid 77",
     ],
     [
+      exit({
+        sweep: { method: "marker", unreadable: 0, survivors: [], killed: 0, left_container: "holdfast-a" },
+      }),
+      "exited with code 0 after 1.2s; its container is still there: podman rm --force holdfast-a",
+    ],
+    [
       record("worker_restart_scheduled", {
         delay_ms: 1000,
         restarts_in_window: 1,
