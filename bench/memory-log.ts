@@ -22,6 +22,7 @@ const newRow = (id: string, { payload }: Extract<RecordDraft, { type: "worker_sp
   restarts: 0,
   pid: null,
   pgid: null,
+  backend_kind: "memory",
   parent: null,
   supervisor: payload.spec.supervisor,
   session_id: null,

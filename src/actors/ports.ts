@@ -53,7 +53,10 @@ export interface Probe {
 export interface Services {
   readonly log: EventLog;
   readonly views: Views;
+  /** The built-in runtime. */
   readonly spawner: RuntimeSpawner;
+  /** Further runtimes, by name. */
+  readonly runtimes?: ReadonlyMap<string, RuntimeSpawner> | undefined;
   /** The directory of a worker's files: the launch spec and the run directories of its incarnations. */
   workerDir(workerId: string): string;
   /** Workers whose run directories were tampered with. */

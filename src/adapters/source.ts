@@ -30,7 +30,7 @@ export interface Source {
 export interface OpenSource {
   /** Bytes when it was opened. */
   readonly size: number;
-  /** Bytes [from, from + into.length), or fewer at the end. */
-  read(from: number, into: Buffer): Buffer;
+  /** Fills `into` with the bytes from this offset on; returns its filled part, which is shorter at the end. */
+  read<Bytes extends Uint8Array>(from: number, into: Bytes): Bytes;
   close(): void;
 }

@@ -102,7 +102,7 @@ const WRITABLE_BY_OTHERS = 0o002;
 const WRITABLE_BY_GROUP = 0o020;
 const STICKY = 0o1000;
 
-const importDefault = async (module: string): Promise<unknown> => {
+export const importDefault = async (module: string): Promise<unknown> => {
   refuseUnsafe(module);
   return ((await import(pathToFileURL(module).href)) as { default?: unknown }).default;
 };
@@ -166,7 +166,8 @@ const checkAdapter = async (
   return adapter;
 };
 
-const inTime = async <A>(work: Promise<A>): Promise<A> => {
+/** Rejects if it takes longer than a module may take to load. */
+export const inTime = async <A>(work: Promise<A>): Promise<A> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -183,7 +184,7 @@ const inTime = async <A>(work: Promise<A>): Promise<A> => {
 
 /** Only the first line, cut: an assertion quotes whole values. */
 const WHY_MAX_CHARACTERS = 600;
-const whyOf = (cause: unknown): string => {
+export const whyOf = (cause: unknown): string => {
   const said = cause instanceof Error ? cause.message : String(cause);
   return said.split("\n")[0]!.slice(0, WHY_MAX_CHARACTERS);
 };

@@ -22,6 +22,12 @@ export const ADD_DIRS_MAX = 16;
 export const MCP_TIMEOUT_DEFAULT_MS = 60_000;
 /** After a captured command exits, its output is read for at most this long. */
 export const CAPTURE_DRAIN_MS = 1_000;
+/** A case of the conformance kit for runtimes waits this long for a run, and looks this often. */
+export const CONFORMANCE_WAIT_MS = 20_000;
+export const CONFORMANCE_POLL_MS = 5;
+/** Runtimes beside the built-in one; and the length of a runtime's name, in characters. */
+export const USER_RUNTIMES_MAX = 16;
+export const RUNTIME_NAME_MAX_CHARS = 64;
 /** User adapters in one `config.yaml`. */
 export const USER_ADAPTERS_MAX = 64;
 /** The size of `config.yaml`. */

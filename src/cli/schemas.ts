@@ -98,6 +98,9 @@ const status = z.object({
       oldest_ms: z.int().nullable(),
     }),
   }),
+  runtimes: z
+    .array(z.object({ name: z.string(), backend_kind: z.string() }))
+    .describe("the built-in one first"),
   disk: z.object({ free_bytes: z.int().nullable(), floor_bytes: z.int(), low: z.boolean() }),
   rss_bytes: z.int(),
   heap_bytes: z.int(),

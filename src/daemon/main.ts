@@ -10,6 +10,7 @@ import type { Defects } from "../actors/defects.ts";
 import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
 import { findDelegated } from "../adapters/process/cgroups.ts";
 import { lineageOf } from "../adapters/process/origin.ts";
+import { makerOf } from "../adapters/user-runtimes.ts";
 import { crashPoint } from "../base/crash-point.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../base/limits.ts";
 import { isOfTheSystem } from "../base/system-errors.ts";
@@ -191,6 +192,7 @@ const openRuntime = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
+    const { roles, skills, runtimes = {} } = readConfiguration(stateDir)?.configuration ?? {};
     return yield* options.openRuntime({
       stateDir,
       version,
@@ -200,9 +202,10 @@ const openRuntime = (
       retentionMs: yield* atStart(() => retentionOf(options.env)),
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
       captureMaxBytes,
-      roles: readConfiguration(stateDir)?.configuration.roles,
+      roles,
+      runtimes: new Map(Object.entries(runtimes).map(([name, one]) => [name, makerOf(one)])),
       prices: yield* atStart(() => openPrices(options.env.HOLDFAST_PRICES)),
-      skills: readConfiguration(stateDir)?.configuration.skills,
+      skills,
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
       onTick,

@@ -1,7 +1,10 @@
 /** Checks the arguments of the library's calls with the schemas of requests over the socket. */
+
 import * as z from "zod";
+import type { RuntimeSpawner } from "../adapters/spawner.ts";
+import { isRuntime, NO_RUNTIME } from "../adapters/user-runtimes.ts";
 import { DEPTH_MAX, PATH_MAX_BYTES, WORKERS_LIVE_MAX } from "../base/limits.ts";
-import { Configuration } from "../protocol/configuration.ts";
+import { Configuration, runtimesBy } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { problemsOf } from "../protocol/problems.ts";
 import { type RequestData, type RequestInput, type RequestName, Requests } from "../protocol/requests.ts";
@@ -39,6 +42,7 @@ const Open = z.strictObject({
   skills: Configuration.shape.skills,
   roles: Roles.optional(),
   adapters: z.array(z.unknown()).optional(),
+  runtimes: runtimesBy(z.custom<RuntimeSpawner>(isRuntime, NO_RUNTIME)).optional(),
   report: isFunction.optional(),
 });
 

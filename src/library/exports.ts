@@ -13,11 +13,25 @@ export type {
   SpoolName,
   StdinPlan,
 } from "../adapters/adapter.ts";
+export type { OpenSource, Source } from "../adapters/source.ts";
+export type {
+  LaunchRequest,
+  LivingRun,
+  ObservedRun,
+  ObserveRequest,
+  Run,
+  RunId,
+  RunInput,
+  RuntimeAbility,
+  RuntimeSpawner,
+  SignalReport,
+} from "../adapters/spawner.ts";
+export type { RuntimeHome } from "../adapters/user-runtimes.ts";
 export type { McpReply } from "../daemon/mcp.ts";
 export type { AgentEvent } from "../protocol/agent-event.ts";
 export type { AgentCompletion } from "../protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
-export type { IncarnationOutcome } from "../protocol/incarnation.ts";
+export type { IncarnationOutcome, RunExit } from "../protocol/incarnation.ts";
 export type {
   LogRecord,
   ModelUsage,

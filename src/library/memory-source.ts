@@ -53,11 +53,11 @@ export class MemorySource implements Source {
   }
 
   /** Bytes that were released read as zeros, as in a file with a hole. */
-  private read(from: number, into: Buffer): Buffer {
+  private read<Bytes extends Uint8Array>(from: number, into: Bytes): Bytes {
     const length = Math.max(0, Math.min(into.length, this.size() - from));
     into.fill(0, 0, length);
     const kept = Math.max(from, this.start);
     this.bytes.copy(into, kept - from, kept - this.start, from + length - this.start);
-    return into.subarray(0, length);
+    return into.subarray(0, length) as Bytes;
   }
 }

@@ -36,7 +36,7 @@ export const openWith = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir: asked, report, limits, roles } = options;
-    const { skills } = checkOpen(options);
+    const { skills, runtimes = {} } = checkOpen(options);
     const prices = yield* Effect.try({
       try: () => openPrices(options.prices === undefined ? undefined : resolve(options.prices)),
       catch: asHoldfastError,
@@ -69,6 +69,7 @@ export const openWith = (
       prices,
       skills,
       roles,
+      runtimes: new Map(Object.entries(runtimes).map(([name, one]) => [name, async () => one])),
     });
     // Without this wait, `list` right after the open would show ended workers as running.
     yield* Effect.timeoutOption(api.settled, OPEN_SETTLE_MAX_MS);

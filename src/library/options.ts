@@ -1,6 +1,7 @@
 /** The arguments of the library's calls (`holdfast`); names end in units. */
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { KindName } from "../adapters/kinds.ts";
+import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import type { Roles } from "../protocol/roles.ts";
 import type { MissedPolicy, OverlapPolicy } from "../protocol/schedule-records.ts";
 import type { SpecFields } from "../protocol/spec-fields.ts";
@@ -39,6 +40,11 @@ export interface OpenOptions {
    * no recorded output. If one breaks a promise, or has the name of another kind, `open` rejects with INVALID_REQUEST.
    */
   readonly adapters?: readonly AgentAdapter[];
+  /**
+   * Runtimes beside the built-in one, by the name that `runtime` of a spawn gives (docs/how-to/another-runtime.md). They are
+   * closed with the runtime.
+   */
+  readonly runtimes?: Readonly<Record<string, RuntimeSpawner>>;
   /** Roles of agents for `spawnMany`, beside overseer, worker and companion, as `roles` of a config.yaml. */
   readonly roles?: Roles;
   /** Called with one sentence for each internal problem that fails no call, for example a store that must be asked again. */

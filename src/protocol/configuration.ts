@@ -1,10 +1,18 @@
 /** The configuration of a daemon, `config.yaml` in its state directory: what users add and allow. Every part is optional. */
 import * as z from "zod";
-import { SKILL_DIRECTORIES_MAX, SKILL_HOSTS_MAX, SKILL_LIST_MAX, USER_ADAPTERS_MAX } from "../base/limits.ts";
+import {
+  RUNTIME_NAME_MAX_CHARS,
+  SKILL_DIRECTORIES_MAX,
+  SKILL_HOSTS_MAX,
+  SKILL_LIST_MAX,
+  USER_ADAPTERS_MAX,
+  USER_RUNTIMES_MAX,
+} from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
 import { Role, Roles } from "./roles.ts";
 import { SkillHost } from "./skill-requests.ts";
-import { PROFILE_NAMES, type ProfileName } from "./words.ts";
+import { NAME_FORM } from "./spec-fields.ts";
+import { PROFILE_NAMES, type ProfileName, RUNTIME_DEFAULT } from "./words.ts";
 
 const absolute = (what: string) => z.string().regex(/^\//, `${what} is an absolute path`);
 
@@ -13,6 +21,24 @@ const UserAdapter = z.strictObject({
   kind: AgentKind.optional(),
   options: z.json().optional(),
 });
+
+const UserRuntime = z.strictObject({ module: absolute("a module"), options: z.json().optional() });
+
+/** Runtimes by name. The built-in one cannot be replaced. */
+export const runtimesBy = <V extends z.ZodType>(runtime: V) =>
+  z
+    .record(
+      z
+        .string()
+        .max(RUNTIME_NAME_MAX_CHARS)
+        .regex(NAME_FORM, "a runtime's name has letters, digits, '.', '_' and '-'")
+        .refine((name) => name !== RUNTIME_DEFAULT, `${RUNTIME_DEFAULT} is the built-in runtime`),
+      runtime,
+    )
+    .refine(
+      (all) => Object.keys(all).length <= USER_RUNTIMES_MAX,
+      `there are at most ${USER_RUNTIMES_MAX} runtimes`,
+    );
 
 const Allowed = z.strictObject({
   allow_external_sandbox_exec: z.boolean().optional(),
@@ -48,6 +74,8 @@ export const Configuration = z.strictObject({
   binaries: z.record(AgentKind, absolute("a program")).default({}),
   /** The rights of a kind's agents, under its full or short name. Everything that is not listed is off. */
   kinds: z.record(AgentKind, Allowed).default({}),
+  /** Runtimes beside the built-in one, for `--runtime NAME`, made when the daemon starts. */
+  runtimes: runtimesBy(UserRuntime).default({}),
   skills: Skills.prefault({}),
   /** Roles of agents that others ask for (`agent spawn-many`), beside the built-in ones. */
   roles: Roles.default({}),
@@ -60,6 +88,7 @@ export const configurationKeys = ([part]: readonly PropertyKey[]): readonly stri
 const PARTS: Readonly<Record<string, z.ZodObject>> = {
   adapters: UserAdapter,
   kinds: Allowed,
+  runtimes: UserRuntime,
   skills: Skills,
   roles: Role,
 };

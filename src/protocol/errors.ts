@@ -107,6 +107,10 @@ export const ERROR_CATALOGUE = {
   ),
   // 5: not found
   WORKER_NOT_FOUND: row(["ENOTFOUND", 5, 404, false, "none"], "List the workers with `agent list --all`."),
+  RUNTIME_NOT_FOUND: row(
+    ["ENOTFOUND", 5, 404, false, "none"],
+    "See the runtimes with `agent daemon status`; `runtimes:` in config.yaml names more.",
+  ),
   MESSAGE_NOT_FOUND: row(
     ["ENOTFOUND", 5, 404, false, "none"],
     "List the messages of a mailbox with `agent mailbox list`; an acknowledged one is gone.",

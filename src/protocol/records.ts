@@ -87,6 +87,8 @@ export interface RecordPayloads
     readonly launcher?: ProcessIdentity;
     /** The kind of runtime that runs it; absent in early records, which are of `subprocess`. */
     readonly backend_kind?: string;
+    /** The name of that runtime, unless it is the built-in one. */
+    readonly runtime?: string;
     /** The runtime's own name for the run. */
     readonly ref?: string;
     readonly argv: readonly string[];

@@ -22,6 +22,7 @@ import {
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   RESTARTS_MAX,
+  RUNTIME_NAME_MAX_CHARS,
   STALL_ASK_MAX_MS,
   STALL_DEFAULT_MS,
   STALL_WARN_MAX_MS,
@@ -231,6 +232,15 @@ export const SPEC_FIELDS = {
       { flag: "sandbox-writable", ...DIRECTORIES, help: "more directories that it may write to" },
     ],
     page: "../explanation/workspaces.md",
+  },
+  runtime: {
+    type: "string",
+    help: "the runtime that runs it, by its name in config.yaml",
+    min: 1,
+    max: RUNTIME_NAME_MAX_CHARS,
+    shown: "process: processes of this machine",
+    value: "NAME",
+    page: "../how-to/another-runtime.md",
   },
   permission: {
     type: "enum",

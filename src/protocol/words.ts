@@ -24,6 +24,9 @@ export const NAMESPACE_DEFAULT = "default";
 /** `backend_kind` of the runtime whose runs are processes of this machine, and of records that name none. */
 export const SUBPROCESS = "subprocess";
 
+/** The name of the built-in runtime, which runs every worker that names none. */
+export const RUNTIME_DEFAULT = "process";
+
 /** Tool profiles, the widest first: which skills an agent may run. */
 export const PROFILE_NAMES = ["overseer", "worker", "companion"] as const;
 export type ProfileName = (typeof PROFILE_NAMES)[number];

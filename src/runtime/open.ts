@@ -2,7 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Effect, Schedule, type Scope } from "effect";
+import { Effect, Result, Schedule, type Scope } from "effect";
 import { type Defects, makeDefects } from "../actors/defects.ts";
 import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
 import type { Services } from "../actors/ports.ts";
@@ -14,6 +14,8 @@ import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { builtIn, type Registry } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
+import { whyOf } from "../adapters/user-adapters.ts";
+import type { MakeRuntime } from "../adapters/user-runtimes.ts";
 import { isoTime } from "../base/iso-time.ts";
 import { CAS_KEPT_MS, CLEAN_PERIOD_MS, GC_PERIOD_MS, RETENTION_DEFAULT_MS } from "../base/limits.ts";
 import type { SkillConfiguration } from "../protocol/configuration.ts";
@@ -56,6 +58,8 @@ export interface OpenRuntimeOptions {
   readonly captureMaxBytes?: number | undefined;
   /** Prices for agents that report no cost. The first list with a price for a model counts. */
   readonly prices?: readonly PriceList[] | undefined;
+  /** Runtimes beside the built-in one, by name. One that cannot be made is reported and left out. */
+  readonly runtimes?: ReadonlyMap<string, MakeRuntime> | undefined;
   /** Roles of agents that others ask for, beside the built-in ones. */
   readonly roles?: Roles | undefined;
   /** The cgroup that the runtime may divide among its runs. */
@@ -118,6 +122,7 @@ export const openRuntime = (
       views: store,
       upkeep: store,
       spawner,
+      runtimes: yield* furtherRuntimes(options, opened.store_id, report),
       tampered: findings.workers,
       workerDir,
       files: specFiles(workerDir),
@@ -236,6 +241,28 @@ interface BootContext {
   readonly findings: RunFindings;
   readonly defects: Defects;
 }
+
+/** Made after the log is open, and let go before it is closed. */
+const furtherRuntimes = (
+  { runtimes = new Map(), stateDir }: OpenRuntimeOptions,
+  store_id: string,
+  report: (message: string, cause?: unknown) => void,
+): Effect.Effect<ReadonlyMap<string, RuntimeSpawner>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const made = new Map<string, RuntimeSpawner>();
+    for (const [name, make] of runtimes) {
+      const opening = Effect.tryPromise({
+        try: () => make({ store_id, state_dir: stateDir }),
+        catch: (cause) => cause,
+      });
+      const opened = yield* Effect.acquireRelease(Effect.result(opening), (one) =>
+        Result.isSuccess(one) ? Effect.promise(() => one.success.close()) : Effect.void,
+      );
+      if (Result.isSuccess(opened)) made.set(name, opened.success);
+      else report(`the runtime ${name} is left out: ${whyOf(opened.failure)}`, opened.failure);
+    }
+    return made;
+  });
 
 /** The spawner of real processes, with the lifeline by which they can die with this process. */
 const processes = (

@@ -57,6 +57,12 @@ export interface WhyReply {
   readonly names: Readonly<Record<string, string>>;
 }
 
+/** A runtime of the daemon. */
+export interface RuntimeView {
+  readonly name: string;
+  readonly backend_kind: string;
+}
+
 export interface RuntimeStatus {
   readonly version: string;
   readonly pid: number;
@@ -83,6 +89,8 @@ export interface RuntimeStatus {
     readonly tampered: number;
     readonly heartbeats: { readonly late: number; readonly oldest_ms: number | null };
   };
+  /** Its runtimes, the built-in one first. */
+  readonly runtimes: readonly RuntimeView[];
   readonly disk: DiskView;
   readonly rss_bytes: number;
   readonly heap_bytes: number;

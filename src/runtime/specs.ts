@@ -6,6 +6,7 @@
 import { Effect } from "effect";
 import { attempt, attemptAsync, typed } from "../actors/machine/attempt.ts";
 import type { PreparedLaunch, Probe } from "../actors/ports.ts";
+import { runtimeNamed, unableTo } from "../actors/runtimes.ts";
 import { confine } from "../actors/worker/launching.ts";
 import type { Repository, SandboxedLaunch } from "../actors/workspaces.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
@@ -43,7 +44,7 @@ const checked: (
   core: Core,
   given: WorkerSpecInput,
 ) => Effect.Effect<{ readonly spec: WorkerSpec; readonly adapter: AgentAdapter }, HoldfastError> = (
-  { adapterOf },
+  { adapterOf, services },
   given,
 ) =>
   Effect.gen(function* () {
@@ -55,11 +56,13 @@ const checked: (
       return yield* Effect.fail(refused(problems, []) as HoldfastError);
     }
     const spec = parsed.data;
+    const runtime = yield* attempt(() => runtimeNamed(services, spec.runtime));
     const isBackwards = spec.backoff_max_ms < spec.backoff_min_ms;
     const more = [
       ...(isBackwards ? ["backoff: the longest delay is shorter than the shortest."] : []),
       ...(isTellable(spec.name ?? "") ? [] : [`name: ${NOT_TELLABLE}.`]),
       ...(spec.passivate_ms > 0 && !canRest(spec, adapter) ? [CANNOT_REST] : []),
+      ...unableTo(runtime, spec, adapter),
     ];
     const refusedFor = yield* attempt(() => refusal(adapter, spec, more));
     return refusedFor === undefined ? { spec, adapter } : yield* Effect.fail(refusedFor);
@@ -79,7 +82,9 @@ const startable = (
     const masking = <A>(work: () => Promise<A>): Effect.Effect<A, HoldfastError> =>
       Effect.mapError(attemptAsync(work), (error) => redactError(error, redact));
     const { argv } = plan;
-    yield* masking(() => services.spawner.check({ argv, cwd: spec.cwd, env, limits: spec.limits }));
+    yield* masking(() =>
+      runtimeNamed(services, spec.runtime).check({ argv, cwd: spec.cwd, env, limits: spec.limits }),
+    );
     yield* masking(() => checkDirectories(spec, services.probe));
     const { workspaces } = services;
     const repository =

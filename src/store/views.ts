@@ -39,6 +39,8 @@ export interface WorkerRow {
   readonly restarts: number;
   readonly pid: number | null;
   readonly pgid: number | null;
+  /** The kind of its runtime; null for a worker of a runtime of yours that was never started. */
+  readonly backend_kind: string | null;
   readonly parent: string | null;
   readonly supervisor: string;
   readonly session_id: string | null;

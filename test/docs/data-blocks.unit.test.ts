@@ -28,7 +28,7 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
   ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
   [
     "a configuration",
-    /^(adapters|binaries|kinds|skills):/,
+    /^(adapters|binaries|kinds|runtimes|skills):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
   ],
   ["a skill", /^name: \w+\/\w+/, (text) => expect(readManifest(text)).toHaveProperty("manifest")],

@@ -18,6 +18,7 @@ import {
   redactError,
   secretArguments,
 } from "../../protocol/redact.ts";
+import { RUNTIME_DEFAULT } from "../../protocol/words.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { SpawnedProcess } from "../../supervisor/child/inputs.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
@@ -26,6 +27,7 @@ import type { NextInput } from "../deciding/worker-decider.ts";
 import { incarnate } from "../intake/incarnation.ts";
 import { attemptAsync, typed } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
+import { runtimeNamed } from "../runtimes.ts";
 import type { Confine, SandboxedLaunch } from "../workspaces.ts";
 import { timeoutOf } from "./limiting.ts";
 import { spanned } from "./spans.ts";
@@ -193,6 +195,10 @@ const stoppedBefore = (): HoldfastError =>
 /** The grace is the bound even for `shutdown: infinity`: after the daemon's death nobody is left to wait longer. */
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);
 
+/** A rejection, too, if the runtime is not there any more. */
+const launchedBy = async ({ services, spec }: Shell, request: LaunchRequest): Promise<Run> =>
+  runtimeNamed(services, spec.runtime).launch(request);
+
 /**
  * Launches the agent within LAUNCH_MAX_MS and leaves no process that nobody holds. A lack of descriptors, processes or
  * memory is not the agent's fault: the launch is tried again until that time is up.
@@ -203,7 +209,7 @@ const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, Holdfast
   let tries = 0;
   const attempt = Effect.suspend(() => {
     tries += 1;
-    const launching = services.spawner.launch(request);
+    const launching = launchedBy(shell, request);
     shell.starting = launching;
     return attemptAsync(() => launching);
   });
@@ -246,7 +252,7 @@ export const withoutSecrets = makeRedactor();
 export const redactorOf = (secrets: readonly string[]): Redactor =>
   secrets.length === 0 ? withoutSecrets : makeRedactor(secrets);
 
-const processesOf = ({ posix, ref }: Run): Omit<SpawnedProcess, "argv" | "backend_kind"> => {
+const processesOf = ({ posix, ref }: Run): Omit<SpawnedProcess, "argv" | "backend_kind" | "runtime"> => {
   const named = ref === undefined ? {} : { ref };
   if (posix === undefined) return named;
   const { agent, launcher, pgid } = posix;
@@ -254,11 +260,12 @@ const processesOf = ({ posix, ref }: Run): Omit<SpawnedProcess, "argv" | "backen
 };
 
 export const spawnedOf = (
-  { services, redact }: Pick<Shell, "services" | "redact">,
+  { services, spec, redact }: Pick<Shell, "services" | "spec" | "redact">,
   run: Run,
   argv: readonly string[],
 ): SpawnedProcess => ({
-  backend_kind: services.spawner.backend_kind,
+  backend_kind: runtimeNamed(services, spec.runtime).backend_kind,
+  ...(spec.runtime === undefined || spec.runtime === RUNTIME_DEFAULT ? {} : { runtime: spec.runtime }),
   ...processesOf(run),
   argv: argv.map((word) => redact.text(word)),
 });

@@ -49,7 +49,7 @@ class OpenSpool implements OpenSource {
     this.size = fstatSync(fd).size;
   }
 
-  read(from: number, into: Buffer): Buffer {
+  read<Bytes extends Uint8Array>(from: number, into: Bytes): Bytes {
     return readBytes(this.fd, from, into);
   }
 

@@ -3,14 +3,14 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { openToRead } from "../../base/files/regular-file.ts";
 
 /** Bytes [from, from + into.length), or fewer at the end of the file. */
-export const readBytes = (fd: number, from: number, into: Buffer): Buffer => {
+export const readBytes = <Bytes extends Uint8Array>(fd: number, from: number, into: Bytes): Bytes => {
   let length = 0;
   while (length < into.length) {
     const read = readSync(fd, into, length, into.length - length, from + length);
     if (read === 0) break;
     length += read;
   }
-  return length === into.length ? into : into.subarray(0, length);
+  return length === into.length ? into : (into.subarray(0, length) as Bytes);
 };
 
 /** The last `bytes` of a file as text. A character that the cut divides is left out. */

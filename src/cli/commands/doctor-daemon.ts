@@ -9,6 +9,7 @@ import { asHoldfastError } from "../../protocol/errors.ts";
 import type { Context } from "../context.ts";
 import { VERSION } from "../package.ts";
 import { diskWords } from "../render/limits.ts";
+import { runtimesWords } from "../render/runtimes.ts";
 import { count, duration } from "../render/units.ts";
 import type { Check } from "../reports.ts";
 import { statusInTime } from "../silence.ts";
@@ -45,8 +46,9 @@ export const judged = ({
   defects,
   disk,
   callers,
+  runtimes,
 }: Replies["daemon/status"]): Omit<Check, "name"> => {
-  const finding = `runs, version ${version}, pid ${pid}, ${count(workers.live, "live worker")}`;
+  const finding = `runs, version ${version}, pid ${pid}, ${count(workers.live, "live worker")}${runtimes ? `; runtimes: ${runtimesWords(runtimes)}` : ""}`;
   const anew = "agent daemon upgrade --force restarts it; its agents keep running.";
   if (health?.ok === false)
     return {

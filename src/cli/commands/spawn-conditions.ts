@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { checkCwd, findProgram } from "../../adapters/process/programs.ts";
 import { kindOf, PROGRAM_KIND } from "../../commands/kinds.ts";
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
+import { RUNTIME_DEFAULT } from "../../protocol/words.ts";
 import type { Env } from "../context.ts";
 import { type Call, type CallPlace, invalid } from "../parse.ts";
 import { whyUnreadable } from "./read-file.ts";
@@ -35,7 +36,10 @@ export const spawnConditions = (call: Call, { env, cwd }: CallPlace): readonly H
   const path = own.PATH ?? env.PATH;
   const cwdError = thrown(() => checkCwd(where));
   // The daemon resolves a reference. A missing directory is reported already.
-  const isKnown = typed !== undefined && !typed.startsWith("@") && !path?.startsWith("@") && !cwdError;
+  // Another runtime says itself what it can run, and where.
+  const isHere = ((flags.runtime as string | undefined) ?? RUNTIME_DEFAULT) === RUNTIME_DEFAULT;
+  const isKnown =
+    isHere && typed !== undefined && !typed.startsWith("@") && !path?.startsWith("@") && !cwdError;
   const errors = [
     promptProblem(call, cwd),
     cwdError,

@@ -4,6 +4,7 @@ import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import type { InstallReply, UpgradeReply } from "../reports.ts";
 import { diskWords } from "./limits.ts";
 import { age, pairs } from "./pairs.ts";
+import { runtimesWords } from "./runtimes.ts";
 import { oneLine } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { bytes, count, duration } from "./units.ts";
@@ -18,6 +19,8 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
       "workers",
       `${daemon.workers.live} running, ${daemon.workers.total} in all${daemon.workers.polled > 0 ? `; ${daemon.workers.polled} read on a timer (no inotify watches left)` : ""}`,
     ],
+    // A daemon of an earlier version does not report this.
+    ["runtimes", daemon.runtimes && runtimesWords(daemon.runtimes)],
     ["log", count(daemon.head, "record")],
     ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
     // A daemon of an earlier version does not report this.

@@ -5,7 +5,6 @@ import type { Replies } from "../../daemon/replies.ts";
 import { deniedCount } from "../../protocol/denied.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import type { WorkerState } from "../../protocol/worker.ts";
 import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../runtime/replies.ts";
 import type { Valid } from "../reports.ts";
 import { approvalsText, approvedText } from "./approvals.ts";
@@ -29,11 +28,13 @@ import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
 import { archivedText, killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { makePrinter } from "./pieces.ts";
+import { isElsewhere, runtimeWords } from "./runtimes.ts";
 import { SCHEDULE_TEXTS, scheduleLine } from "./schedules.ts";
 import { searchText } from "./search.ts";
 import { SKILL_TEXTS } from "./skills.ts";
 import { spawnManyText } from "./spawn-many.ts";
-import { cut, neutralise, oneLine, type Paint, type Tone, table, wrapLines } from "./terminal.ts";
+import { stateWord, toneOf } from "./states.ts";
+import { cut, neutralise, oneLine, type Paint, table, wrapLines } from "./terminal.ts";
 import { TOKEN_TEXTS } from "./tokens.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { count, duration, uniqueChars } from "./units.ts";
@@ -57,31 +58,6 @@ export interface ShownWorker extends WorkerInfo {
 
 export type TextOf<T> = (value: T, context: TextContext) => string;
 
-const toneOf = (state: WorkerState | string | undefined): Tone => {
-  switch (state) {
-    case "running":
-    case "ready":
-    case "completed":
-      return "good";
-    case "failed":
-    case "terminated":
-    case "parked":
-    case "lost":
-      return "bad";
-    case "cancelled":
-      return "dim";
-    case "waiting":
-    case "restarting":
-    case "backing_off":
-    case "stopping":
-      return "warn";
-    default:
-      return "plain";
-  }
-};
-
-const stateWord = (state: string): string => state.replaceAll("_", " ");
-
 const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, now: number): string => {
   if (worker.ended_at === null) return "";
   const how = worker.signal ?? (worker.exit_code === null ? "" : `code ${worker.exit_code}`);
@@ -99,13 +75,14 @@ const stateCell = ({ state, queue, question, paused, approvals, reason, denied }
   `${stateWord(state)}${denied ? ` (${deniedCount(denied)} denied)` : ""}${approvals && !paused ? " (asks permission)" : ""}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
 
 /** Columns of the list that a narrow terminal leaves out. */
-const SPARE = ["TASK", "PID", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
+const SPARE = ["TASK", "PID", "RUNTIME", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
 
 const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
   // A hint on stderr says that the list is empty.
   if (workers.length === 0) return "";
   const chars = uniqueChars(workers.map((worker) => worker.id));
+  const isMixed = workers.some(isElsewhere);
   const head = [
     "ID",
     "NAME",
@@ -114,6 +91,7 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
     "RUN",
     "RESTARTS",
     "PID",
+    ...(isMixed ? ["RUNTIME"] : []),
     "AGE",
     ...(flags.all ? ["ENDED"] : []),
     "TASK",
@@ -126,6 +104,7 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
     String(worker.incarnation),
     String(worker.restarts),
     worker.pid === null ? "–" : String(worker.pid),
+    ...(isMixed ? [oneLine(worker.backend_kind ?? "–")] : []),
     age(worker.created_at, now),
     ...(flags.all ? [ended(worker, now)] : []),
     oneLine(worker.task, TASK_COLUMNS),
@@ -172,6 +151,7 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
     node.kind ?? "",
     node.incarnation && node.incarnation > 1 ? `run ${node.incarnation}` : "",
     node.pid ? `pid ${node.pid}` : "",
+    isElsewhere(node) ? `in ${oneLine(node.backend_kind)}` : "",
   ].filter(Boolean);
   const task = node.task ? `  ${paint("dim", oneLine(node.task, TASK_COLUMNS))}` : "";
   const { reason = "" } = node;
@@ -272,6 +252,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now, columns }) => {
     ],
     ["variables", Object.keys(spec.env).join(" ")],
     ["process", worker.pid === null ? null : `pid ${worker.pid}, group ${worker.pgid ?? "unknown"}`],
+    ["runtime", runtimeWords(worker)],
     ["run", `${worker.incarnation}, ${count(worker.restarts, "restart")} by the supervisor`],
     ["restart", restartRule(worker)],
     ["limits", limitsOf(worker.spec)],

@@ -23,6 +23,7 @@ export const TreeNode = z.object({
   state: WorkerState.optional(),
   reason: z.string().optional(),
   pid: z.int().nullable().optional(),
+  backend_kind: z.string().nullable().optional(),
   incarnation: z.int().optional(),
   restarts: z.int().optional(),
   paused: z.array(PauseView).optional(),

@@ -71,6 +71,10 @@ export const WorkerView = z.object({
   restarts: z.int(),
   pid: z.int().nullable(),
   pgid: z.int().nullable(),
+  backend_kind: z
+    .string()
+    .nullable()
+    .describe("kind of its runtime; subprocess for processes of this machine"),
   supervisor: z.string(),
   parent: z.string().nullable(),
   session_id: z.string().nullable(),

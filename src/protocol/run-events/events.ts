@@ -55,7 +55,7 @@ export interface WorkerEvent {
   readonly event_kind: WorkerEventKind;
   readonly observed_at: string;
   readonly worker_id: string;
-  readonly backend_kind: "subprocess";
+  readonly backend_kind: string;
   readonly agent_id: string;
   /** The id of the event's run; absent for a worker that waits for its first start. */
   readonly run_id?: string;

@@ -4,6 +4,7 @@
  * id of an event comes from its record and its place in the record, so the same log always gives the same events.
  */
 import { type LogRecord, workerStream } from "../records.ts";
+import { SUBPROCESS } from "../words.ts";
 import type { WorkerSpec } from "../worker.ts";
 import type { StreamEvent, WorkerEvent } from "./events.ts";
 import { RunLife } from "./run-life.ts";
@@ -17,11 +18,14 @@ interface KnownWorker {
   version: number;
   spec: Pick<WorkerSpec, "kind" | "name" | "parent" | "interactive" | "prompt">;
   session?: string;
+  /** The kind of the runtime of its newest start. */
+  backend_kind?: string;
   run?: { readonly id: string; readonly life: RunLife; version: number };
 }
 
 const NOBODY: KnownWorker["spec"] = { kind: "unknown", interactive: false };
-const backendId = (id: string): string => `subprocess:${id}`;
+/** The prefix is that of the contract, whatever runs the worker: an id never changes. */
+const backendId = (id: string): string => `${SUBPROCESS}:${id}`;
 /** The run of one incarnation, as its events name it. */
 export const runId = (worker_id: string, incarnation: number): string => `run:${worker_id}:${incarnation}`;
 
@@ -36,6 +40,7 @@ export class Exporter {
     this.workers.set(worker_id, known);
     if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
       known.spec = specOf(record.payload.spec);
+    if (record.type === "worker_spawned") known.backend_kind = record.payload.backend_kind ?? SUBPROCESS;
     if (record.type === "session_started") known.session = record.payload.session_id;
     const isBegun = record.type === "worker_state_changed" && record.payload.to === "starting";
     const events: StreamEvent[] = [];
@@ -125,7 +130,7 @@ type EventOrigin = Pick<LogRecord, "id" | "recorded_at" | "correlation_id" | "ca
 const workerEvent = (
   record: EventOrigin & Pick<LogRecord, "worker_id" | "incarnation"> & { readonly seq: number | string },
   event_id: string,
-  { spec, session, run }: KnownWorker,
+  { spec, session, run, backend_kind = SUBPROCESS }: KnownWorker,
   { kind, metadata, ...told }: LifeEvent,
 ): WorkerEvent => {
   const { recorded_at, correlation_id, causation_id, incarnation, seq } = record;
@@ -135,7 +140,7 @@ const workerEvent = (
     event_kind: kind,
     observed_at: recorded_at,
     worker_id: backendId(worker_id),
-    backend_kind: "subprocess",
+    backend_kind,
     agent_id: worker_id,
     ...(run === undefined ? {} : { run_id: run.id }),
     ...(session === undefined ? {} : { session_id: session }),

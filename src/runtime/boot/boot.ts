@@ -6,6 +6,7 @@
 import { Effect, Schedule } from "effect";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Services } from "../../actors/ports.ts";
+import { runtimeNamed } from "../../actors/runtimes.ts";
 import type { Beginning } from "../../actors/worker/worker.ts";
 import type { AgentAdapter } from "../../adapters/adapter.ts";
 import type { ObservedRun } from "../../adapters/spawner.ts";
@@ -67,7 +68,7 @@ const mayRun = (core: Core, row: WorkerRow): Effect.Effect<boolean> => {
   const look = Effect.gen(function* () {
     const child = yield* core.fold(row, row.spec);
     if (!child.open) return false;
-    const observed = yield* observe(core.services, child);
+    const observed = yield* observe(core.services, child, row.spec);
     if ("run" in observed) observed.run.dispose();
     return observed.kind === "running";
   });
@@ -102,7 +103,7 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
     const { spec: asked, unlaunchable } = yield* specOf(services, row);
     const spec = specFor(services, asked);
     const child = yield* core.fold(row, spec);
-    const observed = child.open ? yield* observe(services, child) : undefined;
+    const observed = child.open ? yield* observe(services, child, spec) : undefined;
     const beginning = beginningOf(core, child, observed, unlaunchable);
     if (beginning === undefined) return;
     const { action } = beginning;
@@ -152,12 +153,14 @@ export const specFor = (
 
 export const observe = (
   services: Services,
-  { worker_id, incarnation, processes, ref }: ChildState,
+  { worker_id, incarnation, processes, runtime, ref }: ChildState,
+  spec: Pick<WorkerSpec, "runtime">,
 ): Effect.Effect<ObservedRun, HoldfastError> =>
   Effect.mapError(
     Effect.retry(
       attemptAsync(() =>
-        services.spawner.observe({
+        // Without a record of its start, the spec says which runtime was asked.
+        runtimeNamed(services, runtime ?? spec.runtime).observe({
           worker_id,
           incarnation,
           processes: processes ?? undefined,

@@ -6,7 +6,8 @@
 import { Effect } from "effect";
 import { containing } from "../../actors/defects.ts";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
-import type { LivingRun } from "../../adapters/spawner.ts";
+import { runtimesOf } from "../../actors/runtimes.ts";
+import type { LivingRun, RuntimeSpawner } from "../../adapters/spawner.ts";
 import { ORPHAN_CONFIRM_MS, ORPHAN_PERIOD_MS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { DAEMON_STREAM } from "../../protocol/records.ts";
@@ -35,42 +36,54 @@ const isBetween = (state: WorkerState): boolean =>
 
 const keyOf = ({ worker_id, incarnation }: LivingRun): string => `${worker_id}/${incarnation}`;
 
+interface Orphan {
+  readonly run: LivingRun;
+  readonly why: OrphanReason;
+  readonly runtime: RuntimeSpawner;
+}
+
 /** Runs as long as the runtime. A failed search is reported, and the next one tries again. */
 export const watchOrphans = (core: Core): Effect.Effect<never> => {
-  const { views, spawner, report, defects } = core.services;
+  const { views, report, defects } = core.services;
+  const runtimes = runtimesOf(core.services).map(([, runtime]) => runtime);
   /** Runs whose orphaning is on record. */
   const recorded = new Set<string>();
   const unending = new Set<string>();
   let suspects: ReadonlySet<string> = new Set();
 
-  const endOne = (run: LivingRun, why: OrphanReason): Effect.Effect<void, HoldfastError> =>
+  const endOne = ({ run, why, runtime }: Orphan): Effect.Effect<void, HoldfastError> =>
     Effect.gen(function* () {
       const { worker_id, incarnation, pids } = run;
       const payload = { worker_id, incarnation, pids, why, clock: core.now().clock };
       if (!recorded.has(keyOf(run)))
         yield* core.commit([{ type: "run_orphaned", stream: DAEMON_STREAM, payload }], { holds: true });
       recorded.add(keyOf(run));
-      const { survivors } = yield* attemptAsync(() => spawner.end(run));
+      const { survivors } = yield* attemptAsync(() => runtime.end(run));
       if (survivors.length === 0 || unending.has(keyOf(run))) return;
       unending.add(keyOf(run));
       report(`run ${keyOf(run)}, which no record knows, cannot be ended: pid ${survivors.join(", ")}`);
     });
 
   const look = Effect.gen(function* () {
-    const living = yield* attemptAsync(() => spawner.living());
+    const living = yield* Effect.forEach(runtimes, (runtime) =>
+      Effect.map(
+        attemptAsync(() => runtime.living()),
+        (runs) => runs.map((run) => ({ run, runtime })),
+      ),
+    );
     const found = yield* attempt(() =>
-      living.flatMap((run) => {
+      living.flat().flatMap(({ run, runtime }) => {
         // Prefer the supervised state: a row in the log file may have been edited.
         const supervised = core.roster.live.get(run.worker_id)?.child();
         const why = orphanedBy(run, supervised ?? views.worker(run.worker_id));
-        return why === undefined ? [] : [{ run, why }];
+        return why === undefined ? [] : [{ run, why, runtime }];
       }),
     );
     const confirmed = found.filter(({ run }) => suspects.has(keyOf(run)));
     suspects = new Set(found.map(({ run }) => keyOf(run)));
     for (const known of [recorded, unending])
       for (const key of known) if (!suspects.has(key)) known.delete(key);
-    yield* Effect.forEach(confirmed, ({ run, why }) => endOne(run, why), { discard: true });
+    yield* Effect.forEach(confirmed, endOne, { discard: true });
   });
 
   const told = (error: HoldfastError) =>

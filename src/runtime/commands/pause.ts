@@ -1,5 +1,7 @@
 /** Pauses and unpauses workers: one by name, or every running one below a supervisor. */
 import { Effect } from "effect";
+import type { Services } from "../../actors/ports.ts";
+import { runtimeNamed } from "../../actors/runtimes.ts";
 import type { Worker } from "../../actors/worker/worker.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
@@ -14,7 +16,7 @@ import type { SupervisorPlace } from "../trees/forest.ts";
 import type { ForEachRef } from "./each.ts";
 
 export const makePausing = (
-  { rowOf, authority, roster: { live } }: Core,
+  { rowOf, authority, services, roster: { live } }: Core,
   each: ForEachRef,
 ): Pick<RuntimeApi, "pause" | "unpause"> => {
   /** True if the input changed anything. */
@@ -37,9 +39,9 @@ export const makePausing = (
     inputFor: (row: WorkerRow) => PauseInput,
   ): Effect.Effect<PerWorker, HoldfastError> =>
     Effect.gen(function* () {
-      const workers = workersBelow(tree.state(), supervisor).flatMap(
-        ({ child }) => live.get(child.worker_id) ?? [],
-      );
+      const workers = workersBelow(tree.state(), supervisor)
+        .flatMap(({ child }) => live.get(child.worker_id) ?? [])
+        .filter((worker) => canPause(services, worker));
       const changed = yield* Effect.forEach(workers, (worker) =>
         Effect.flatMap(rowOf(worker.id), (row) => told(worker, inputFor(row))),
       );
@@ -56,6 +58,7 @@ export const makePausing = (
             const worker = live.get(row.id);
             if (worker === undefined || !worker.child().open || worker.child().stop !== null)
               return yield* Effect.fail(nothingToPause(row));
+            if (!canPause(services, worker)) return yield* Effect.fail(unpausable(row));
             const changed = yield* told(worker, inputOf(row, how, by));
             // It has ended or is being stopped since.
             if (!isPaused(worker.child())) return yield* Effect.fail(nothingToPause(yield* rowOf(row.id)));
@@ -83,6 +86,14 @@ export const makePausing = (
       ),
   };
 };
+
+const canPause = (services: Services, { spec }: Worker): boolean =>
+  runtimeNamed(services, spec.runtime).abilities.has("pause");
+
+const unpausable = ({ id, spec }: WorkerRow): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `The runtime ${spec.runtime} of worker ${id} cannot pause a run.`, {
+    suggestion: "`agent kill` ends it; a worker of the runtime process can be paused.",
+  });
 
 const nothingToPause = ({ id, state }: WorkerRow): HoldfastError =>
   new HoldfastError(

@@ -2,6 +2,7 @@
 import { Effect } from "effect";
 import { movedOf } from "../../actors/intake/moved.ts";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
+import { runtimesOf } from "../../actors/runtimes.ts";
 import { workspaceIn } from "../../actors/worker/workspaces.ts";
 import type { Registry } from "../../adapters/registry.ts";
 import { TURNS_SHOWN_MAX } from "../../base/limits.ts";
@@ -201,6 +202,7 @@ const statusOf = (core: Core, heartbeats: Heartbeats, options: QueryOptions): Ru
           tampered: [...tampered].filter((id) => live.has(id)).length,
           heartbeats: heartbeats.late(),
         },
+        runtimes: runtimesOf(core.services).map(([name, { backend_kind }]) => ({ name, backend_kind })),
         disk: core.disk.view(),
         rss_bytes: rss,
         heap_bytes: heapUsed,

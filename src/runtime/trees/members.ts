@@ -63,7 +63,7 @@ export class Members {
       if (isEnded(child.state) || (!child.open && !rests(child))) return;
       const row = yield* core.rowOf(id);
       const { spec, unlaunchable } = yield* specOf(services, row);
-      const observed = child.open ? yield* observe(services, child) : undefined;
+      const observed = child.open ? yield* observe(services, child, spec) : undefined;
       // A sibling that was taken over may have led to a decision about this worker meanwhile. Then the period tries again.
       const now = tree.state().members.get(id)?.child;
       if (now === undefined || roster.live.has(id) || now.incarnation !== child.incarnation) return;

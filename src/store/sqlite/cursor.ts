@@ -8,7 +8,7 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { isOutput, type LogRecord, type RecordType, workerOf, workerStream } from "../../protocol/records.ts";
 import type { RecordFilter } from "../event-log.ts";
 import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
-import type { AbsentRows } from "./projections/workers.ts";
+import type { AbsentRows } from "./projections/kept-rows.ts";
 import type { RecentLine, RecentLines } from "./recent.ts";
 import { makeRemoved } from "./retention/removed.ts";
 

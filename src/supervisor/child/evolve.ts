@@ -16,7 +16,7 @@ import { inWindow } from "../restart/window.ts";
 import { askedSession } from "../sessions/asked-session.ts";
 import type { ChildState } from "./inputs.ts";
 
-const UNSPAWNED = { spawned: false, processes: null, ref: null } as const;
+const UNSPAWNED = { spawned: false, processes: null, runtime: null, ref: null } as const;
 
 export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   worker_id: workerId,
@@ -94,9 +94,9 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       };
     }
     case "worker_spawned": {
-      const { agent, launcher, ref = null } = record.payload;
+      const { agent, launcher, runtime = null, ref = null } = record.payload;
       const processes = agent && launcher ? { agent, launcher } : null;
-      return { ...child, spawned: true, processes, ref, ready: !child.awaits_ready };
+      return { ...child, spawned: true, processes, runtime, ref, ready: !child.awaits_ready };
     }
     case "worker_ready":
       return { ...child, ready: true };

@@ -32,7 +32,8 @@ export interface ChildState {
   readonly spawned: boolean;
   /** The processes of its newest incarnation, as recorded. */
   readonly processes: RecordedProcesses | null;
-  /** Its runtime's own name for the run, if it has one. */
+  /** The runtime of its newest incarnation, unless it is the built-in one, and that runtime's own name for the run. */
+  readonly runtime: string | null;
   readonly ref: string | null;
   /** Whether it has a condition for readiness; and whether it is ready, in this incarnation. */
   readonly awaits_ready: boolean;

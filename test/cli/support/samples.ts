@@ -27,6 +27,7 @@ export const worker = (changes: Partial<WorkerView> = {}): WorkerView => ({
   restarts: 1,
   pid: 4242,
   pgid: 4241,
+  backend_kind: "subprocess",
   supervisor: "root",
   parent: null,
   session_id: null,

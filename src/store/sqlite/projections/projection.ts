@@ -18,7 +18,7 @@ import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Increase this with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 13;
+export const PROJECTION_VERSION = 14;
 
 export const TABLES = [
   "p_workers",

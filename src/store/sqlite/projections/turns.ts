@@ -2,8 +2,8 @@
 import type { Database } from "better-sqlite3";
 import { type LogRecord, workerOf } from "../../../protocol/records.ts";
 import type { TurnRow } from "../../views.ts";
+import type { KeptRows } from "./kept-rows.ts";
 import type { Projection } from "./projection.ts";
-import type { KeptRows } from "./workers.ts";
 
 export const TURNS_SCHEMA = `
   CREATE TABLE p_turns (

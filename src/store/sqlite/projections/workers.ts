@@ -4,15 +4,15 @@
  * writes the row again.
  */
 import type { Database } from "better-sqlite3";
-import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX_CHARS } from "../../../base/limits.ts";
 import { addDenied, type DeniedCalls } from "../../../protocol/denied.ts";
 import { HoldfastError } from "../../../protocol/errors.ts";
 import { type LogRecord, type RecordType, type Usage, workerOf } from "../../../protocol/records.ts";
 import { isUncounted, restartCause } from "../../../protocol/restart-cause.ts";
 import { dollars, isUnpriced, modelsOf } from "../../../protocol/usage.ts";
+import { RUNTIME_DEFAULT, SUBPROCESS } from "../../../protocol/words.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { WorkerRow } from "../../views.ts";
-import { type BoundedCache, makeKept } from "../kept.ts";
+import { type KeptRows, ROW_CHARS, type RowWithoutSpec } from "./kept-rows.ts";
 import type { Projection } from "./projection.ts";
 import { turnMs } from "./turn-times.ts";
 
@@ -21,7 +21,7 @@ export const LIVING = "state NOT IN ('completed', 'failed', 'cancelled', 'parked
 export const WORKERS_SCHEMA = `
   CREATE TABLE p_workers (
     id TEXT PRIMARY KEY, name TEXT, kind TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, requested_seq INTEGER NOT NULL, spec_seq INTEGER NOT NULL,
-    incarnation INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0, pid INTEGER, pgid INTEGER,
+    incarnation INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0, pid INTEGER, pgid INTEGER, backend_kind TEXT,
     parent TEXT, supervisor TEXT NOT NULL, session_id TEXT, tombstone INTEGER NOT NULL DEFAULT 0,
     exit_code INTEGER, signal TEXT, error TEXT, completion TEXT, end_cause TEXT,
     turns INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
@@ -58,7 +58,7 @@ const rowChanges = (db: Database) => {
   const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
   return {
     create: db.prepare(
-      "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, spec_seq, parent, supervisor, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, spec_seq, parent, supervisor, backend_kind, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     ),
     changed: update("state = ?, reason = ?"),
     begun: update(
@@ -69,7 +69,7 @@ const rowChanges = (db: Database) => {
     archived: update("archived = ?"),
     pruned: update("archived = 1, pruned = 1"),
     respecified: update("spec_seq = ?, kind = ?"),
-    spawned: update("pid = ?, pgid = ?"),
+    spawned: update("pid = ?, pgid = ?, backend_kind = ?"),
     started: update("started_at = ?"),
     exited: update("exit_code = ?, signal = ?, pid = NULL"),
     outcome: update("error = ?, completion = ?"),
@@ -163,7 +163,7 @@ class WorkersTable implements Projection {
         row.respecified.run(record.seq, record.payload.spec.kind, id);
         return;
       case "worker_spawned":
-        row.spawned.run(record.payload.pid, record.payload.pgid, id);
+        this.spawned(id, record.payload);
         return;
       case "worker_started":
         row.started.run(record.recorded_at, id);
@@ -231,12 +231,29 @@ class WorkersTable implements Projection {
     }
   }
 
+  private spawned(id: string, payload: RecordOfType<"worker_spawned">["payload"]): void {
+    const { pid = null, pgid = null, backend_kind = SUBPROCESS } = payload;
+    this.row.spawned.run(pid, pgid, backend_kind, id);
+  }
+
   private create(
     id: string,
     { seq, stream, recorded_at, payload }: RecordOfType<"worker_spawn_requested">,
   ): void {
-    const { name = null, kind, parent = null, supervisor } = payload.spec;
-    const { changes } = this.row.create.run(id, name, kind, seq, seq, parent, supervisor, recorded_at);
+    const { name = null, kind, parent = null, supervisor, runtime = RUNTIME_DEFAULT } = payload.spec;
+    // Another runtime tells its kind with the first start.
+    const backend = runtime === RUNTIME_DEFAULT ? SUBPROCESS : null;
+    const { changes } = this.row.create.run(
+      id,
+      name,
+      kind,
+      seq,
+      seq,
+      parent,
+      supervisor,
+      backend,
+      recorded_at,
+    );
     if (changes > 0) this.touches.get(stream)!.eventAt = null; // records before the row do not count in it
     if (parent !== null) this.onWorker(parent); // its parent has a new child
   }
@@ -286,55 +303,6 @@ type WorkerColumns = Omit<
   readonly completion: string | null;
   readonly estimated_usd: number | null;
 } & Omit<Usage, "estimated_usd">;
-
-/** A rough size of a row in memory without its texts, in characters. */
-const ROW_CHARS = 1_000;
-
-/** A row without its spec, which may be a megabyte, and the seq of the record that has it. */
-type RowWithoutSpec = Omit<WorkerRow, "spec"> & { readonly spec_seq: number };
-
-/** Remembers rows and records that do not exist. `what` is the name of a table or the type of a record. */
-export interface AbsentRows {
-  has(id: string, what: string): boolean;
-  note(id: string, what: string): void;
-}
-
-/** Cached rows and specs. The weight of each is its number of characters. */
-export interface KeptRows {
-  readonly rows: BoundedCache<string, RowWithoutSpec>;
-  readonly specs: BoundedCache<number, WorkerSpec>;
-  /** Rows and records that were searched in vain: most workers have no turn and have spawned no worker. */
-  readonly absent: AbsentRows;
-  /** Forgets a worker whose records change. */
-  forget(id: string): void;
-  /** Forgets everything, after all rows were rebuilt. */
-  forgetAll(): void;
-}
-
-export const keepRows = (): KeptRows => {
-  const rows = makeKept<string, RowWithoutSpec>(WORKER_ROWS_KEPT_MAX_CHARS);
-  const absent = makeKept<string, Set<string>>(WORKER_ROWS_KEPT_MAX_CHARS);
-  return {
-    rows,
-    specs: makeKept(SPECS_KEPT_MAX_CHARS),
-    absent: {
-      has: (id, what) => absent.get(id)?.has(what) === true,
-      note: (id, what) => {
-        const known = absent.get(id);
-        if (known === undefined) absent.set(id, new Set([what]), ROW_CHARS);
-        else known.add(what);
-      },
-    },
-    forget: (id) => {
-      rows.forget(id);
-      absent.forget(id);
-    },
-    forgetAll: () => {
-      rows.clear();
-      absent.clear();
-    },
-  };
-};
 
 /** The spec in a record. Throws STORE_CORRUPT for a record without one. */
 const specIn = (record: LogRecord): WorkerSpec => {

@@ -224,6 +224,7 @@ describe("a worker's row", () => {
       restarts: 0,
       pid: null,
       pgid: null,
+      backend_kind: "subprocess",
       parent: V,
       supervisor: "crew",
       session_id: null,

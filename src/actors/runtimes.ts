@@ -1,0 +1,48 @@
+/** The runtimes of this program: the built-in one, and those that the configuration or the program names. */
+import { type AgentAdapter, converses } from "../adapters/adapter.ts";
+import type { RuntimeAbility, RuntimeSpawner } from "../adapters/spawner.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { RUNTIME_DEFAULT } from "../protocol/words.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import type { Services } from "./ports.ts";
+
+type Runtimes = Pick<Services, "spawner" | "runtimes">;
+
+/** All of them by name, the built-in one first. */
+export const runtimesOf = ({
+  spawner,
+  runtimes,
+}: Runtimes): readonly (readonly [string, RuntimeSpawner])[] => [
+  [RUNTIME_DEFAULT, spawner],
+  ...(runtimes ?? []),
+];
+
+/** Throws RUNTIME_NOT_FOUND. */
+export const runtimeNamed = (services: Runtimes, name = RUNTIME_DEFAULT): RuntimeSpawner => {
+  const found = name === RUNTIME_DEFAULT ? services.spawner : services.runtimes?.get(name);
+  if (found !== undefined) return found;
+  const names = runtimesOf(services).map(([known]) => known);
+  throw new HoldfastError("RUNTIME_NOT_FOUND", `There is no runtime "${name}".`, {
+    phase: "validation",
+    suggestion: `Use one of: ${names.join(", ")}; \`runtimes:\` in config.yaml names more.`,
+  });
+};
+
+/** A sentence for each thing that a spec asks for and its runtime cannot do. */
+export const unableTo = (
+  { abilities }: RuntimeSpawner,
+  spec: WorkerSpec,
+  adapter: AgentAdapter,
+): readonly string[] => {
+  const asked: readonly (readonly [RuntimeAbility, boolean, string])[] = [
+    ["input", converses(adapter, spec), "keep an input open for messages and approvals"],
+    ["limits", Object.values(spec.limits).some((bound) => bound !== undefined), "enforce limits"],
+    ["sandbox", spec.sandbox !== undefined, "confine an agent in a sandbox"],
+    ["lifeline", spec.on_supervisor_death === "die", "end an agent with its supervisor"],
+  ];
+  return asked.flatMap(([ability, isAsked, what]) =>
+    isAsked && !abilities.has(ability)
+      ? [`runtime: ${spec.runtime} cannot ${what}; leave that out, or use the runtime ${RUNTIME_DEFAULT}`]
+      : [],
+  );
+};

@@ -1,0 +1,74 @@
+/** A runtime of a user's, from the configuration of a real daemon: workers run in it, and everything that names them says so. */
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Commands, makeCommands } from "./support/commands.ts";
+
+const module = resolve(import.meta.dirname, "../fixtures/runtimes/in-daemon.mjs");
+let commands: Commands;
+
+beforeAll(async () => {
+  commands = makeCommands();
+  const missing = join(commands.home, "missing.mjs");
+  writeFileSync(
+    join(commands.home, "config.yaml"),
+    `runtimes:\n  inside: { module: ${module}, options: { greeting: hello } }\n  gone: { module: ${missing} }\n`,
+  );
+  expect((await commands.agent("daemon", "start")).exit).toBe(0);
+});
+afterAll(() => commands.close());
+
+it("runs a command there to its end, with its output and its code", async () => {
+  const spawned = await commands.agent(
+    "spawn",
+    "--name",
+    "well",
+    "--runtime",
+    "inside",
+    "--wait",
+    "--",
+    "ends",
+    "0",
+  );
+  expect(spawned).toMatchObject({ exit: 0 });
+  expect((await commands.text("logs", "well")).stdout).toContain("hello ends 0, of a store");
+  const failed = await commands.agent("spawn", "--runtime", "inside", "--wait", "--", "ends", "3");
+  expect(failed.exit).not.toBe(0);
+});
+
+it("says in each view where it runs, and kills it", async () => {
+  await commands.agent("spawn", "--name", "long", "--runtime", "inside", "--", "stays");
+  await commands.agent("spawn", "--name", "here", "--", "sleep", "600");
+  const { data } = await commands.agent("info", "long");
+  expect(data).toMatchObject({ backend_kind: "in_daemon", pid: null, spec: { runtime: "inside" } });
+  expect((await commands.text("info", "long")).stdout).toMatch(/runtime +inside, of kind in_daemon/);
+  expect((await commands.agent("info", "here")).data).toMatchObject({ backend_kind: "subprocess" });
+  const { stdout: list } = await commands.text("list");
+  expect(list).toMatch(/RUNTIME/);
+  expect(list).toMatch(/long .*in_daemon/);
+  expect((await commands.text("tree")).stdout).toMatch(/long .*in in_daemon/);
+  expect((await commands.text("daemon", "status")).stdout).toMatch(
+    /runtimes +process \(subprocess\), inside \(in_daemon\)/,
+  );
+  const { checks } = (await commands.agent("doctor")).data as { checks: Record<string, string>[] };
+  expect(checks.find(({ name }) => name === "daemon")?.finding).toContain("inside (in_daemon)");
+  expect((await commands.agent("pause", "long")).error).toMatchObject({ code: "INVALID_REQUEST" });
+  expect(await commands.agent("kill", "long")).toMatchObject({ exit: 0 });
+  expect((await commands.agent("info", "long")).data).toMatchObject({
+    state: "cancelled",
+    signal: "SIGTERM",
+  });
+});
+
+it("refuses a runtime that is not there, and one that could not be made", async () => {
+  for (const name of ["insed", "gone"]) {
+    const { exit, error } = await commands.agent("spawn", "--runtime", name, "--", "stays");
+    expect({ exit, error }).toMatchObject({
+      exit: 5,
+      error: {
+        code: "RUNTIME_NOT_FOUND",
+        suggestion: expect.stringContaining("Use one of: process, inside"),
+      },
+    });
+  }
+});
