@@ -232,6 +232,7 @@ describe("the configuration", () => {
         binaries: {},
         kinds: {},
         roles: {},
+        runtimes: {},
         skills: { directories: [], hosts: [], profiles: {} },
       },
       problems,
