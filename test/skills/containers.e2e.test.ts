@@ -1,15 +1,7 @@
 /** The escape suite of runner `oci`: real containers that try to get out. On a machine without podman they are counted as skipped, and the refusal is tried. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -19,30 +11,22 @@ import {
   SKILL_PROCESSES_MAX,
   SKILL_WRITE_MAX_BYTES,
 } from "../../src/base/limits.ts";
+import {
+  type EscapedRunner,
+  getsNowhereByLinks,
+  printsNoGigabyte,
+  seesItsOwnProcesses,
+  triedWith,
+  writesToTheWorkspace,
+} from "./escape-cases.ts";
 import { addContainerSkill, containersLeft, hasContainers, makeImage, podman, removeImage } from "./image.ts";
 import { errorOf, printed, type SkillPlace, skillPlace } from "./support.ts";
-
-/** The bytes of a file of the user's, in a place that no skill may see. */
-const SECRET = "do not show this";
 
 const processes = (): readonly string[] =>
   execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
 
-/** Runs a shell script as a skill and gives what it printed, one word or line each. */
-const tried = async (
-  script: string,
-  more = "",
-  prepare: (at: { root: string; workspace: string }) => void = () => undefined,
-) => {
-  const place = await skillPlace();
-  writeFileSync(join(place.root, "secret"), SECRET);
-  prepare(place);
-  const whole = `${script.replaceAll("$ROOT", place.root)}\n${printed("try/out", '{"got":"$GOT"}')}`;
-  addContainerSkill(place, "try/out", whole, more);
-  const { data, run } = await place.runtime.skills.run("try/out", {}, { workspace: place.workspace });
-  expect(run.runner).toBe("oci");
-  return { got: data.got as string, place };
-};
+const OCI: EscapedRunner = { runner: "oci", add: addContainerSkill, processes_below: 8 };
+const tried = triedWith(OCI);
 
 const failing = async (script: string, more = "") => {
   const place = await skillPlace();
@@ -55,6 +39,13 @@ describe.skipIf(!hasContainers)("a skill in its container", () => {
   beforeAll(() => void makeImage());
   afterAll(removeImage);
   afterEach(() => expect(containersLeft()).toEqual([]));
+  it("gets nowhere by `..`, by links, or by links that it makes", getsNowhereByLinks(OCI));
+  it("sees its own processes alone, and nothing of theirs outside", seesItsOwnProcesses(OCI));
+  it(
+    "writes to the workspace where its manifest says so, and never to what git and the daemon run",
+    writesToTheWorkspace(OCI),
+  );
+  it("prints no gigabyte: the kernel ends it at its bound, and the answer says why", printsNoGigabyte(OCI));
 
   it("reads its workspace, and writes nothing but its own /tmp", async () => {
     const script = [
@@ -68,20 +59,6 @@ describe.skipIf(!hasContainers)("a skill in its container", () => {
     expect(got).toBe("hello tmp 0");
     expect(readdirSync(place.workspace)).toEqual(["a.txt"]);
     expect(podman("volume", "ls", "--quiet")).toBe("");
-  });
-
-  it("gets nowhere by `..`, by links, or by links that it makes", async () => {
-    const script = [
-      "GOT=$(cat ../secret link link-dir/secret /proc/1/root$ROOT/secret /proc/self/cwd/../secret 2>/dev/null)",
-      "ln -s $ROOT/secret /tmp/made; GOT=$GOT$(cat /tmp/made 2>/dev/null)",
-      "ln $ROOT/secret /tmp/hard 2>/dev/null && GOT=$GOT-linked",
-      "GOT=$GOT$(cat /proc/self/fd/*/../../../secret 2>/dev/null)",
-    ].join("\n");
-    const { got } = await tried(script, "", ({ root, workspace }) => {
-      symlinkSync(join(root, "secret"), join(workspace, "link"));
-      symlinkSync(root, join(workspace, "link-dir"));
-    });
-    expect(got).toBe("");
   });
 
   it("sees no state directory, no home, no configuration of the machine, and no engine", async () => {
@@ -106,20 +83,6 @@ describe.skipIf(!hasContainers)("a skill in its container", () => {
     const { got } = await tried(script);
     const none = "0000000000000000";
     expect(got.trim()).toBe(`CapPrm: ${none} CapEff: ${none} CapBnd: ${none} NoNewPrivs: 1 Seccomp: 2`);
-  });
-
-  it("sees its own processes alone, and nothing of theirs outside", async () => {
-    const script = [
-      "GOT=$(ls -d /proc/[0-9]* | wc -l)",
-      'GOT="$GOT $(cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n" | grep -c HOLD_TEST_SECRET)"',
-      `kill -9 ${process.pid} 2>/dev/null && GOT="$GOT killed"`,
-    ].join("\n");
-    process.env.HOLD_TEST_SECRET = SECRET;
-    onTestFinished(() => void delete process.env.HOLD_TEST_SECRET);
-    const { got } = await tried(script);
-    const [count, secrets, ...more] = got.split(" ");
-    expect(Number(count)).toBeLessThan(8);
-    expect([secrets, more]).toEqual(["0", []]);
   });
 
   it("has only the variables that it is given, and its image's own", async () => {
@@ -161,23 +124,6 @@ describe.skipIf(!hasContainers)("a skill in its container", () => {
     expect(asked).toBe(0);
   });
 
-  it("writes to the workspace where its manifest says so, and never to what git and the daemon run", async () => {
-    const script = [
-      "echo yes >made; GOT=$(cat made)",
-      "mkdir -p .git/hooks 2>/dev/null && GOT=$GOT-git",
-      "echo x >.holdfast/skills/x 2>/dev/null && GOT=$GOT-skills",
-      "touch ../beside 2>/dev/null && GOT=$GOT-beside",
-    ].join("\n");
-    const { got, place } = await tried(script, "capabilities: {files: write}\n", ({ workspace }) =>
-      mkdirSync(join(workspace, ".holdfast/skills"), { recursive: true }),
-    );
-    // Its parent is in the container's own /tmp.
-    expect(got.replace("-beside", "")).toBe("yes");
-    expect(readFileSync(join(place.workspace, "made"), "utf8")).toBe("yes\n");
-    expect(readdirSync(place.root).sort()).toEqual(["secret", "state", "work"]);
-    expect(readdirSync(place.workspace).sort()).toEqual([".holdfast", "made"]);
-  });
-
   it("keeps its state from run to run, and sees no workspace that it does not want", async () => {
     const script =
       'echo x >>$HOLDFAST_SKILL_STATE/n; GOT="$(wc -l <$HOLDFAST_SKILL_STATE/n) $(ls $ROOT 2>&1)"';
@@ -195,14 +141,6 @@ describe.skipIf(!hasContainers)("a skill in its container", () => {
     const script = `touch x 2>/dev/null && GOT=wrote; GOT=$GOT$(cat a.txt)\n${printed("try/out", '{"got":"$GOT"}')}`;
     addContainerSkill(place, "try/out", script);
     expect((await place.runtime.skills.run("try/out", {}, { workspace })).data).toEqual({ got: "hello" });
-  });
-
-  it("prints no gigabyte: the kernel ends it at its bound, and the answer says why", async () => {
-    const { error, place } = await failing("head -c 1073741824 /dev/zero | tr '\\0' 'x'");
-    expect(error).toMatchObject({ code: "SKILL_OUTPUT_TOO_LARGE", info: { details: { skill: "try/out" } } });
-    const { job_id } = error.info.details as { job_id: string };
-    const spool = join(place.stateDir, "runs", job_id, "1", "stdout");
-    expect(statSync(spool).size).toBeLessThanOrEqual(SKILL_WRITE_MAX_BYTES);
   });
 
   it("fills no disk and no memory: a file ends at its bound, and /tmp at its own", async () => {

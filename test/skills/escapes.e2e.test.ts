@@ -1,47 +1,41 @@
 /** The escape suite of runner `exec`: real runs that try to get out. On a machine without a sandbox they are counted as skipped, and the refusal is tried. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SKILL_WRITE_MAX_BYTES } from "../../src/base/limits.ts";
 import { lookForSandbox } from "../../src/workspace/sandbox/sandbox.ts";
+import {
+  type EscapedRunner,
+  getsNowhereByLinks,
+  printsNoGigabyte,
+  seesItsOwnProcesses,
+  triedWith,
+  writesToTheWorkspace,
+} from "./escape-cases.ts";
 import { errorOf, printed, skillPlace } from "./support.ts";
 
 const isHere = "program" in (await lookForSandbox());
 const isRoot = process.getuid?.() === 0;
-/** The bytes of a file of the user's, in a place that no skill may see. */
-const SECRET = "do not show this";
-
-/** Runs a shell script as a skill and gives what it printed, one word or line each. */
-const tried = async (
-  script: string,
-  more = "",
-  prepare: (at: { root: string; workspace: string }) => void = () => undefined,
-) => {
-  const place = await skillPlace();
-  writeFileSync(join(place.root, "secret"), SECRET);
-  prepare(place);
-  place.add(
-    "try/out",
-    `${script.replaceAll("$ROOT", place.root)}\n${printed("try/out", '{"got":"$GOT"}')}`,
-    more,
-  );
-  const { data } = await place.runtime.skills.run("try/out", {}, { workspace: place.workspace });
-  return { got: data.got as string, place };
+const EXEC: EscapedRunner = {
+  runner: "exec",
+  add: (place, name, script, more) => place.add(name, script, more),
+  processes_below: 12,
 };
+const tried = triedWith(EXEC);
 
 describe.skipIf(!isHere)("a skill in its sandbox", () => {
+  it("gets nowhere by `..`, by links, or by links that it makes", getsNowhereByLinks(EXEC));
+  it("sees its own processes alone, and nothing of theirs outside", seesItsOwnProcesses(EXEC));
+  it(
+    "writes to the workspace where its manifest says so, and never to what git and the daemon run",
+    writesToTheWorkspace(EXEC),
+  );
+  it("prints no gigabyte: the kernel ends it at its bound, and the answer says why", printsNoGigabyte(EXEC));
+
   it("reads its workspace, and writes nothing anywhere", async () => {
     const script = [
       "GOT=$(cat a.txt)",
@@ -54,19 +48,6 @@ describe.skipIf(!isHere)("a skill in its sandbox", () => {
     expect(got.replace(" /dev", "")).toBe("hello");
     expect(readdirSync(place.workspace)).toEqual(["a.txt"]);
     expect(existsSync("/dev/hold-test")).toBe(false);
-  });
-
-  it("gets nowhere by `..`, by links, or by links that it makes", async () => {
-    const script = [
-      "GOT=$(cat ../secret link link-dir/secret /proc/1/root$ROOT/secret /proc/self/cwd/../secret 2>/dev/null)",
-      "ln -s $ROOT/secret /tmp/made; GOT=$GOT$(cat /tmp/made 2>/dev/null)",
-      "ln $ROOT/secret /tmp/hard 2>/dev/null && GOT=$GOT-linked",
-    ].join("\n");
-    const { got } = await tried(script, "", ({ root, workspace }) => {
-      symlinkSync(join(root, "secret"), join(workspace, "link"));
-      symlinkSync(root, join(workspace, "link-dir"));
-    });
-    expect(got).toBe("");
   });
 
   it("sees no state directory, no home, no configuration of the machine, and no skill but itself", async () => {
@@ -83,20 +64,6 @@ describe.skipIf(!isHere)("a skill in its sandbox", () => {
       "GOT=$(for at in sys/kernel/core_pattern sys/vm/overcommit_memory sysrq-trigger; do (: >>/proc/$at) 2>/dev/null && echo $at; done)",
     );
     expect(got).toBe("");
-  });
-
-  it("sees its own processes alone, and nothing of theirs outside", async () => {
-    const script = [
-      "GOT=$(ls -d /proc/[0-9]* | wc -l)",
-      'GOT="$GOT $(cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n" | grep -c HOLD_TEST_SECRET)"',
-      `kill -9 ${process.pid} 2>/dev/null && GOT="$GOT killed"`,
-    ].join("\n");
-    process.env.HOLD_TEST_SECRET = SECRET;
-    onTestFinished(() => void delete process.env.HOLD_TEST_SECRET);
-    const { got } = await tried(script);
-    const [processes, secrets, ...more] = got.split(" ");
-    expect(Number(processes)).toBeLessThan(12);
-    expect([secrets, more]).toEqual(["0", []]);
   });
 
   it("has only the variables that it is given", async () => {
@@ -154,37 +121,11 @@ describe.skipIf(!isHere)("a skill in its sandbox", () => {
     expect(asked).toBe(0);
   });
 
-  it("writes to the workspace where its manifest says so, and never to what git and the daemon run", async () => {
-    const script = [
-      "echo yes >made; GOT=$(cat made)",
-      "mkdir -p .git/hooks 2>/dev/null && GOT=$GOT-git",
-      "echo x >.holdfast/skills/x 2>/dev/null && GOT=$GOT-skills",
-      "touch ../beside 2>/dev/null && GOT=$GOT-beside",
-    ].join("\n");
-    const { got, place } = await tried(script, "capabilities: {files: write}\n", ({ workspace }) =>
-      mkdirSync(join(workspace, ".holdfast/skills"), { recursive: true }),
-    );
-    expect(got.replace("-beside", "")).toBe("yes");
-    expect(readFileSync(join(place.workspace, "made"), "utf8")).toBe("yes\n");
-    expect(readdirSync(place.root).sort()).toEqual(["secret", "state", "work"]);
-    expect(readdirSync(place.workspace).sort()).toEqual([".holdfast", "made"]);
-  });
-
   it("makes no .git and no skill of the project where there is none", async () => {
     const script = "mkdir -p .holdfast/skills/evil .git/hooks 2>/dev/null || GOT=refused";
     const { got, place } = await tried(script, "capabilities: {files: write}\n");
     expect(got).toBe("refused");
     expect(readdirSync(place.workspace)).toEqual([]);
-  });
-
-  it("prints no gigabyte: the kernel ends it at its bound, and the answer says why", async () => {
-    const place = await skillPlace();
-    place.add("try/out", "head -c 1073741824 /dev/zero | tr '\\0' 'x'");
-    const error = await errorOf(place.runtime.skills.run("try/out", {}, { workspace: place.workspace }));
-    expect(error).toMatchObject({ code: "SKILL_OUTPUT_TOO_LARGE", info: { details: { skill: "try/out" } } });
-    const { job_id } = error.info.details as { job_id: string };
-    const spool = join(place.stateDir, "runs", job_id, "1", "stdout");
-    expect(statSync(spool).size).toBeLessThanOrEqual(SKILL_WRITE_MAX_BYTES);
   });
 
   it("fills no disk: a file that it writes ends at the same bound", async () => {
