@@ -94,10 +94,13 @@ export class RunContainer {
     this.name = containerName(marker);
   }
 
-  /** Ends and removes it, with all that it has on the disk. Resolves to false if it is still there. Never rejects. */
+  /**
+   * Ends and removes it, with all that it has on the disk. Resolves to false if it is still there, or if nobody can know,
+   * because podman was uninstalled meanwhile. Never rejects.
+   */
   async remove(): Promise<boolean> {
     const podman = podmanProgram();
-    if (podman === undefined) return true;
+    if (podman === undefined) return false;
     const format = "{{.Id}} {{.OCIRuntime}}";
     const { code, stdout } = await call(podman, ["container", "inspect", "--format", format, this.name]);
     if (code === 0) this.known = stdout.trim().split(" ");
