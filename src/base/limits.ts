@@ -692,7 +692,7 @@ export const SECRET_VALUE_MAX_UNITS = 65_536;
 export const RUN_POLL_MS = 250;
 /** And this often while no run is urgent and the event loop has little to do: each poll wakes an idle daemon. */
 export const RUN_POLL_QUIET_MS = 2_000;
-/** Quiet runs that one poll checks, in turn. */
+/** Quiet runs that are checked in each RUN_POLL_MS, in turn. */
 export const RUN_POLL_QUIET_RUNS = 2;
 /** Quiet runs that one poll checks while file events may have been lost because a poll was late. */
 export const RUN_POLL_SLICE_RUNS = 64;

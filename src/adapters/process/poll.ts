@@ -157,7 +157,10 @@ export class Poller {
   }
 
   private looks(): number {
-    const slice = this.unsure > 0 ? RUN_POLL_SLICE_RUNS : RUN_POLL_QUIET_RUNS;
+    const quiet = this.isQuick
+      ? RUN_POLL_QUIET_RUNS
+      : RUN_POLL_QUIET_RUNS * (RUN_POLL_QUIET_MS / RUN_POLL_MS);
+    const slice = this.unsure > 0 ? RUN_POLL_SLICE_RUNS : quiet;
     this.unsure = Math.max(0, this.unsure - slice);
     return Math.min(slice, this.runs.size);
   }

@@ -18,6 +18,8 @@ const neverThrows = (cause: unknown): never => {
 };
 
 const RUNS = 200;
+/** Quiet runs that one poll looks at while nothing happens. */
+const QUIET = RUN_POLL_QUIET_RUNS * (RUN_POLL_QUIET_MS / RUN_POLL_MS);
 
 let worked = 0;
 const pollerWith = (snapshot: () => Promise<number>, onDefect: (cause: unknown) => unknown = neverThrows) =>
@@ -74,7 +76,7 @@ test("quiet runs are looked at in turn, all of them within so many seconds", () 
   while (seen.length < RUNS) {
     vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
     const looks = runs.looks();
-    expect(looks).toHaveLength(RUN_POLL_QUIET_RUNS);
+    expect(looks).toHaveLength(QUIET);
     seen.push(...looks);
   }
   expect(seen.slice(0, RUNS)).toEqual(everybody);
@@ -125,7 +127,7 @@ test("after a tick that came late all of them are looked at faster, once: events
   vi.advanceTimersByTime(3 * RUN_POLL_MS);
   expect(runs.looks()).toHaveLength(3 * RUN_POLL_SLICE_RUNS);
   vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
-  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
+  expect(runs.looks()).toHaveLength(QUIET);
   runs.dispose();
 });
 
@@ -163,12 +165,12 @@ test("with the runtime's tick quiet polls come with it, and no timer of theirs; 
     vi.advanceTimersByTime(RUN_POLL_QUIET_MS + 1);
     expect(runs.looks()).toEqual([]);
     poller.join();
-    expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
+    expect(runs.looks()).toHaveLength(QUIET);
   }
   vi.advanceTimersByTime(RUN_POLL_QUIET_MS + TICK_WAIT_MS);
-  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
+  expect(runs.looks()).toHaveLength(QUIET);
   vi.advanceTimersByTime(RUN_POLL_QUIET_MS);
-  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
+  expect(runs.looks()).toHaveLength(QUIET);
   runs.dispose();
   poller.join();
   expect(vi.getTimerCount()).toBe(0);
@@ -215,7 +217,7 @@ test("a run whose look throws keeps no other from it: a call that the kernel ref
   );
   vi.advanceTimersByTime(RUN_POLL_MS + RUN_POLL_QUIET_MS);
   expect(throwing.map(({ mock }) => mock.calls.length)).toEqual(thrown.map(() => 1));
-  expect(runs.looks()).toHaveLength(2 * RUN_POLL_QUIET_RUNS - thrown.length);
+  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS + QUIET - thrown.length);
   expect(told).toEqual([ofOurs, ofNode, "a word"]);
   runs.dispose();
 });
