@@ -210,7 +210,7 @@ describe("the proxy of a run", () => {
     const slow = connect(socket).on("error", () => undefined);
     const drip = setInterval(() => slow.write("x"), 20);
     onTestFinished(() => clearInterval(drip));
-    const gone = once(slow, "close");
+    const gone = new Promise((left) => slow.once("close", left));
     slow.write(`CONNECT 127.0.0.1:${port} HTTP/1.1\r\nA: `);
     expect(await tunnel(`127.0.0.1:${port}`, "hello")).toBe("200 hello");
     await gone;

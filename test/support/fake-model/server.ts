@@ -71,8 +71,11 @@ const stream = async (
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   for (const event of events) {
     if (response.destroyed) return;
-    const isFull = !response.write(frame(event));
-    if (isFull) await Promise.race([once(response, "drain"), once(response, "close")]);
+    if (response.write(frame(event))) continue;
+    const settled = new AbortController();
+    const { signal } = settled;
+    await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]);
+    settled.abort();
   }
 };
 
