@@ -13,6 +13,7 @@ const rows = [
   "adapters",
   "workspace",
   "skills",
+  "engine",
   "commands",
   "tree-file",
   "actors",
@@ -123,8 +124,8 @@ describe("layers", () => {
   });
 });
 
-/** Decision 0034 has the figure, and 0039 its last step: a new arrow between rooms is a new thing to know, and wants a reason. */
-const ARROWS_MAX = 55;
+/** Decision 0034 has the figure, and the rooms that came later: a new arrow between rooms is a new thing to know, and wants a reason. */
+const ARROWS_MAX = 59;
 
 it(`at most ${ARROWS_MAX} pairs of rooms know each other`, () => {
   const arrows = new Set(
