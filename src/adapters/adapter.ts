@@ -244,6 +244,8 @@ export interface AgentAdapter<S = unknown> {
   readonly configured?: (options: KindOptions) => Pick<AgentAdapter, "capabilities" | "validate">;
   /** Directories that stay writable in a sandbox: its sessions and settings. */
   readonly state?: readonly WritableState[];
+  /** Its CLI holds the model to `spec.output_schema`, so that the final answer is JSON of that form. */
+  readonly takes_output_schema?: true;
   /** Names of directories that its CLI, when stopped, may leave behind empty wherever it may write. */
   litter?(spec: WorkerSpec): readonly string[];
   /** All mistakes of a spec for this kind, one sentence each; empty if there are none. */

@@ -30,6 +30,7 @@ export interface KindFacts
     | "sessions_under"
     | "reading_tools"
     | "state"
+    | "takes_output_schema"
   > {
   /** Follows its name in help, if the name alone does not show how to select it. */
   readonly usage?: string;

@@ -14,16 +14,32 @@ import { keysOf } from "./facts.ts";
  * The error of a spec, or undefined if it has no mistake. `more`: mistakes that do not depend on the kind.
  */
 export const refusal = (
-  adapter: Pick<AgentAdapter, "kind" | "capabilities" | "ways_of_running" | "validate">,
+  adapter: Pick<
+    AgentAdapter,
+    "kind" | "capabilities" | "ways_of_running" | "validate" | "takes_output_schema"
+  >,
   spec: WorkerSpec,
   more: readonly string[] = [],
 ): HoldfastError | undefined => {
   const found = adapter.validate(spec);
-  const unsupported = unsupportedKeys(spec, keysOf(adapter)).map((key) => unsupportedKey(key, spec.kind));
+  const unsupported = [
+    ...unsupportedKeys(spec, keysOf(adapter)).map((key) => unsupportedKey(key, spec.kind)),
+    ...unsupportedFields(adapter, spec),
+  ];
   // An adapter may report an unsupported key itself; report it only once.
   const unsaid = unsupported.filter((sentence) => !found.includes(sentence));
   return refused([...unsaid, ...found, ...more], unsupported);
 };
+
+const unsupportedFields = (
+  { takes_output_schema }: Pick<AgentAdapter, "takes_output_schema">,
+  { kind, output_schema }: WorkerSpec,
+): readonly string[] =>
+  output_schema === undefined || takes_output_schema === true
+    ? []
+    : [
+        `Kind ${kind} does not hold its model to a schema: leave out output_schema, or run it with \`output\` of the library, which checks the answer.`,
+      ];
 
 /**
  * The error for these mistakes. If the first is an unsupported key, mistakes in the values of other keys do

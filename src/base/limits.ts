@@ -14,6 +14,8 @@ export const FINAL_TEXT_MAX_BYTES = 65_536;
 export const MCP_OUTPUT_MAX_BYTES = 65_536;
 /** agent-event notes A.5: the name of a model, trimmed; bytes of UTF-8. */
 export const MODEL_MAX_BYTES = 128;
+/** The JSON Schema of an answer: bytes of its JSON. It is an argument of some CLIs, and a part of the decoder state of codex. */
+export const OUTPUT_SCHEMA_MAX_BYTES = 16_384;
 /** agent-event notes A.5: the path of one directory that is added to an agent's own; bytes of UTF-8. */
 export const ADD_DIR_MAX_BYTES = 1_024;
 /** agent-event notes A.5: directories that are added to an agent's own. */

@@ -36,6 +36,7 @@ const NEEDS: Readonly<Record<string, (facts: KindFacts) => boolean>> = {
   session: ({ capabilities }) => capabilities.includes(RESUME),
   fork: ({ capabilities }) => capabilities.includes(FORK),
   "add-dir": ({ capabilities }) => capabilities.includes(ADD_DIRS),
+  "output-schema": ({ takes_output_schema }) => takes_output_schema === true,
   "approval-within": ({ dialogue }) => dialogue === "turns",
   "approval-default": ({ dialogue }) => dialogue === "turns",
 };

@@ -55,7 +55,8 @@ type PartType =
   | "rules"
   | "budget"
   | "limits"
-  | "ready";
+  | "ready"
+  | "json_schema";
 
 /** One way to give a field, or a part of it: as a flag, a key of a file, or both. Without a help of its own it has the field's. */
 interface Spelling extends Partial<Omit<FlagDef, "name">> {
@@ -191,6 +192,22 @@ export const SPEC_FIELDS = {
         ofKinds: true,
       },
     ],
+  },
+  output_schema: {
+    type: "json_schema",
+    topic: "The agent",
+    help: "JSON Schema of the final answer, which is then JSON; only for kinds that hold their model to it",
+    spelt: [
+      {
+        flag: "output-schema",
+        key: "output_schema",
+        type: "string",
+        value: "FILE",
+        help: "file with the JSON Schema of the final answer, which is then JSON",
+        ofKinds: true,
+      },
+    ],
+    page: "library.md#answers-with-a-schema",
   },
   cwd: {
     type: "string",

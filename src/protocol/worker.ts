@@ -7,6 +7,7 @@ import {
   DURATION_MAX_MS,
   MEMORY_LIMIT_MIN_BYTES,
   NAME_MAX_BYTES,
+  OUTPUT_SCHEMA_MAX_BYTES,
   PATH_MAX_BYTES,
   PIDS_MAX,
   PROMPT_MAX_BYTES,
@@ -140,6 +141,15 @@ export const WorkerName = z
   .max(PATH_MAX_BYTES)
   .regex(WORKER_NAME, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit");
 
+/** The form of an answer, as a JSON Schema of an object. */
+export const OutputSchema = z
+  .record(z.string(), z.json(), "a JSON Schema is an object")
+  .refine(
+    (schema) => Buffer.byteLength(JSON.stringify(schema)) <= OUTPUT_SCHEMA_MAX_BYTES,
+    `the schema is over ${OUTPUT_SCHEMA_MAX_BYTES} bytes`,
+  );
+export type OutputSchema = z.infer<typeof OutputSchema>;
+
 const TYPES = {
   kind: AgentKind,
   name: WorkerName,
@@ -154,6 +164,7 @@ const TYPES = {
   budget: Budget,
   limits: RunLimits,
   ready: Ready,
+  json_schema: OutputSchema,
   string: z.string(),
   bool: z.boolean(),
   int: z.int(),

@@ -33,7 +33,7 @@ import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
 import { ScheduleName, SchedulePlanFields } from "../protocol/schedule-spec.ts";
 import { type Field, type KeyedFields, specKeys } from "../protocol/spec-fields.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
-import { OnBreach, RestartPolicy } from "../protocol/worker.ts";
+import { OnBreach, OutputSchema, RestartPolicy } from "../protocol/worker.ts";
 import { ABOUT_KEY } from "./issues.ts";
 
 /** An amount as people write it, or a plain number. */
@@ -221,6 +221,7 @@ const OWN_KEYS = {
   ask_tools: toolRules("ask").optional(),
   deny_tools: toolRules("deny").optional(),
   ext: z.record(z.string(), z.json(), { error: "needs keys and values" }).optional(),
+  output_schema: OutputSchema.optional().describe("the schema itself, as a map"),
   backoff: backoff.optional(),
   shutdown: amount(readShutdown, "brutal_kill, infinity or a duration")
     .optional()

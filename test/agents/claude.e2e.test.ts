@@ -12,6 +12,21 @@ const statesOf = async (world: World, id: string): Promise<readonly string[]> =>
   );
 
 describeAgent(claude, (world) => {
+  it("with a schema, the final answer is JSON of that form", async () => {
+    const cwd = makeCwd();
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" }, people: { type: "integer" } },
+      required: ["city", "people"],
+      additionalProperties: false,
+    };
+    writeFileSync(join(cwd, "schema.json"), JSON.stringify(schema));
+    const id = await world().spawn("answer", cwd, "--output-schema", join(cwd, "schema.json"));
+    await world().story(id);
+    const { data } = JSON.parse(await world().agent("output", id, "-o", "json"));
+    expect(JSON.parse(data.text)).toEqual({ city: "Łódź", people: 648_711 });
+  });
+
   it.each([
     ["refusal", "REFUSED", []],
     ["maxturns", "MAX_TURNS", ["--budget", "turns=2"]],

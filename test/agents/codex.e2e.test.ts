@@ -1,5 +1,5 @@
 /** codex itself, under `agent spawn`: by `codex exec`, and where it is spoken with by `codex app-server`. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { codex } from "./agents.ts";
@@ -19,6 +19,22 @@ const approvalsIn = (story: Story) => story.of("approval_requested").map(({ payl
 describeAgent(codex, (world) => {
   const answerTo = async (id: string, text: string): Promise<string> =>
     JSON.parse(await world().agent("ask", id, text, "--timeout", "60s", "-o", "json")).data.text;
+
+  it("with a schema, the final answer is JSON of that form", async () => {
+    const cwd = makeCwd();
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" }, people: { type: "integer" } },
+      required: ["city", "people"],
+      additionalProperties: false,
+    };
+    writeFileSync(join(cwd, "schema.json"), JSON.stringify(schema));
+    const id = await world().spawn("answer", cwd, "--output-schema", join(cwd, "schema.json"));
+    await world().story(id);
+    const { data } = JSON.parse(await world().agent("output", id, "-o", "json"));
+    expect(JSON.parse(data.text)).toEqual({ city: "Łódź", people: 648_711 });
+    expect(world().model.requests.find(({ scenario }) => scenario === "answer")).toMatchObject({ schema });
+  });
 
   it("a line that drops in the middle of an answer is told as PROVIDER_ERROR", async () => {
     const story = await world().story(await world().spawn("drop", makeCwd(), "--restart", "temporary"));

@@ -1,6 +1,7 @@
 /** agent spawn: sends a worker's spec to the daemon, then, if asked, follows its records or waits for its end. */
 import { resolve } from "node:path";
-import { PROMPT_MAX_BYTES } from "../../base/limits.ts";
+import { parseLine } from "../../base/json.ts";
+import { OUTPUT_SCHEMA_MAX_BYTES, PROMPT_MAX_BYTES } from "../../base/limits.ts";
 import { kindOf, PROGRAM_KIND } from "../../commands/kinds.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
@@ -47,14 +48,29 @@ export const readPrompt = async (context: Context, from: string): Promise<string
   return text;
 };
 
-const readPromptFile = async (path: string): Promise<string> => {
+const readPromptFile = (path: string): Promise<string> => readNamed("prompt-file", path, PROMPT_MAX_BYTES);
+
+const readNamed = async (flag: string, path: string, maxBytes: number): Promise<string> => {
   try {
-    const bytes = await readBounded(path, PROMPT_MAX_BYTES);
+    const bytes = await readBounded(path, maxBytes);
     if (bytes !== undefined) return bytes.toString("utf8");
   } catch (cause) {
-    throw invalid([`--prompt-file ${path} ${whyUnreadable(cause)}`], "spawn");
+    throw invalid([`--${flag} ${path} ${whyUnreadable(cause)}`], "spawn");
   }
-  throw invalid([`--prompt-file ${path} is over ${PROMPT_MAX_BYTES} bytes`], "spawn");
+  throw invalid([`--${flag} ${path} is over ${maxBytes} bytes`], "spawn");
+};
+
+/** The daemon checks the schema itself. */
+const readOutputSchema = async (
+  { cwd }: Context,
+  { flags }: Call,
+): Promise<WorkerSpecInput["output_schema"]> => {
+  const asked = flags["output-schema"] as string | undefined;
+  if (asked === undefined) return undefined;
+  const path = resolve(cwd, asked);
+  const schema = parseLine(await readNamed("output-schema", path, OUTPUT_SCHEMA_MAX_BYTES));
+  if (typeof schema === "string") throw invalid([`--output-schema ${path} holds no JSON object`], "spawn");
+  return schema as WorkerSpecInput["output_schema"];
 };
 
 export const spawn = (context: Context): Promise<CommandResult> => spawnFrom(context, context.call);
@@ -67,11 +83,13 @@ export const askedSpec = async (
   const source = promptSource(call);
   const read = source === undefined ? undefined : await readPrompt(context, source);
 
+  const output_schema = await readOutputSchema(context, call);
+
   const client = await context.connect({ start: true });
   const [typed = PROGRAM_KIND] = call.args;
   const added = kindOf(typed) === undefined ? await addedKind(context, client, typed) : undefined;
   const spec = specOf(call, context, added);
-  return { client, spec: { ...spec, prompt: read ?? spec.prompt } };
+  return { client, spec: { ...spec, prompt: read ?? spec.prompt, output_schema } };
 };
 
 /** The answer; a failure with the next step for this kind. */

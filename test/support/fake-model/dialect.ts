@@ -20,6 +20,8 @@ export interface Ask {
   readonly tools: readonly Tool[];
   readonly model: string;
   readonly stream: boolean;
+  /** The form of the answer that the request demands. */
+  readonly schema?: unknown;
 }
 
 export type Block =

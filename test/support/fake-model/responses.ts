@@ -26,6 +26,7 @@ interface Body {
   readonly model?: string;
   readonly stream?: boolean;
   readonly input?: readonly Item[];
+  readonly text?: { readonly format?: { readonly schema?: unknown } };
   readonly tools?: readonly {
     readonly type?: string;
     readonly name?: string;
@@ -36,7 +37,7 @@ interface Body {
 const isResult = ({ type = "" }: Item): boolean => type.endsWith("_output");
 const resultOf = ({ output }: Item): string => (typeof output === "string" ? output : textOf(output));
 
-const read = ({ model = "fake-model", stream = false, input = [], tools = [] }: Body): Ask => {
+const read = ({ model = "fake-model", stream = false, input = [], tools = [], text }: Body): Ask => {
   const prompts: string[] = [];
   let round = 0;
   let results: string[] = [];
@@ -60,6 +61,7 @@ const read = ({ model = "fake-model", stream = false, input = [], tools = [] }: 
     ),
     model,
     stream,
+    schema: text?.format?.schema,
   };
 };
 

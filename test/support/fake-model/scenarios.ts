@@ -10,7 +10,9 @@ type Part =
   /** `escalated`: out of the sandbox of a CLI that has one, for which it asks. */
   | { readonly shell: string; readonly escalated?: true }
   /** A prompt for a sub-agent. */
-  | { readonly errand: string };
+  | { readonly errand: string }
+  /** Through the CLI's tool for answers with a schema, else as text. */
+  | { readonly answer: Readonly<Record<string, unknown>> };
 /** An HTTP error, or parts and how they end. Silence without parts means that not even headers are sent. */
 export type Turn = { readonly status: number } | { readonly parts: readonly Part[]; readonly end?: End };
 /** `asked` is how often the prompt stands in the conversation: more than once means that a session goes on. */
@@ -77,6 +79,7 @@ const scenarios = {
   ],
   /** More rounds than anybody should allow. */
   maxturns: () => [...Array<Turn>(ROUNDS_MAX).fill(shell("echo again")), say("Enough.")],
+  answer: () => [{ parts: [{ answer: { city: "Łódź", people: 648_711 } }] }, say("It is told.")],
   long: () => [say(longText())],
   empty: () => [{ parts: [] }],
   maxtokens: () => [{ parts: [{ text: "This is cut o" }], end: "max_tokens" }],
@@ -111,6 +114,8 @@ export const turnOf = (name: ScenarioName, ask: Ask, asked: number): Turn => {
   return ask.tools.length > 0 || !("parts" in turn) || turn.end === "silence" ? turn : say("A title");
 };
 
+/** The tool of claude. */
+const ANSWERS = "StructuredOutput";
 const ERRANDS = ["Agent", "Task"];
 const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
 
@@ -145,6 +150,10 @@ export const replyOf = (
       const more = escalated ? ESCALATED : {};
       return callOf(SHELLS, { command, cmd: command, description: "Run a command", ...more }, tools);
     }
+    if ("answer" in part)
+      return tools.some(({ name }) => name === ANSWERS)
+        ? { kind: "call", name: ANSWERS, input: part.answer }
+        : { kind: "text", text: JSON.stringify(part.answer) };
     if ("errand" in part) return callOf(ERRANDS, { prompt: part.errand, description: "Do an errand" }, tools);
     return "thinking" in part ? { kind: "thinking", text: part.thinking } : { kind: "text", text: part.text };
   }),

@@ -34,6 +34,7 @@ export interface Seen {
   readonly round?: number;
   readonly asked?: number;
   readonly results?: readonly string[];
+  readonly schema?: unknown;
   /** The prompt that the scenario was taken from, with what the CLI has put around it. */
   readonly prompt?: string;
   /** The credential as it was sent. */
@@ -121,7 +122,8 @@ export const startFakeModel = async (): Promise<FakeModel> => {
     const { scenario, prompt, asked } = scenarioOf(ask.prompts, prefix);
     const turn = turnOf(scenario, ask, asked);
     const status = "status" in turn ? turn.status : 200;
-    note({ path, status, scenario, round: ask.round, asked, results: ask.results, prompt, credential });
+    const { round, results, schema } = ask;
+    note({ path, status, scenario, round, asked, results, prompt, credential, schema });
     if ("status" in turn) return sendJson(response, status, dialect.error(status));
 
     const reply = replyOf(turn, ask.tools);

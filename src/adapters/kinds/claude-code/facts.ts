@@ -48,6 +48,7 @@ export const facts = {
     "CLAUDE_CONFIG_DIR",
   ],
   default_restart: "transient",
+  takes_output_schema: true,
   needs_prompt: true,
   dialogue: "turns",
   sessions_under: ["CLAUDE_CONFIG_DIR", "HOME"],

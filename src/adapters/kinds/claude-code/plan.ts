@@ -38,6 +38,7 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     else argv.push("--continue");
     if (fork) argv.push("--fork-session");
   }
+  if (spec.output_schema !== undefined) argv.push("--json-schema", JSON.stringify(spec.output_schema));
   for (const dir of addDirs) argv.push("--add-dir", dir);
   // Without it, actions that need a permission are denied and the run continues (agent-clis.md §8).
   if (externalSandbox || (spec.permission === "allow" && !asksPermission(spec)))

@@ -23,7 +23,9 @@ export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem
   const before = { usd: state.spent_usd, tokens: state.spent_tokens };
   const { usage, models } = claudeUsage(event, before, state.model ?? null);
   const counted = countedAfter(event, before);
-  const text = asString(event.result);
+  // With --json-schema, `result` is what the model said besides its answer.
+  const answer = event.structured_output;
+  const text = answer === undefined ? asString(event.result) : JSON.stringify(answer);
   const next: ClaudeState = {
     ...state,
     retry_status: 0,

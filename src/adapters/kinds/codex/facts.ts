@@ -76,6 +76,7 @@ export const facts = {
   binary: { name: "codex", variable: "CODEX_BINARY" },
   credentials: ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
   default_restart: "transient",
+  takes_output_schema: true,
   needs_prompt: true,
   dialogue: "turns",
   counts_cached_inside: true,

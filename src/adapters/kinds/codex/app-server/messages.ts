@@ -14,10 +14,10 @@ export const messages = {
   acknowledges: true,
   one_at_a_time: true,
   frame: (message_id: string, text: string, state: CodexState) => {
-    const { thread = null, turns_started = 0, turns_ended = 0 } = ofAppServer(state) ?? {};
+    const { thread = null, turns_started = 0, turns_ended = 0, output_schema } = ofAppServer(state) ?? {};
     return thread === null || turns_started > turns_ended
       ? undefined
-      : rpc.startTurn(message_id, thread, withoutLineEnd(text));
+      : rpc.startTurn(message_id, thread, withoutLineEnd(text), output_schema);
   },
   answer: answerOf,
   /** Open requests of the turn need no answer, because codex drops them itself (tested with 0.169.0). */

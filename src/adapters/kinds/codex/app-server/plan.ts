@@ -28,7 +28,7 @@ export const plan = ({ spec, binary }: PlanContext): LaunchPlan => {
 
 export const initial = ({ spec, session: former }: Opening): AppServerState => {
   const { model, session, fork } = agentOptions(spec);
-  return begin(spec.interactive, {
+  return begin(spec, {
     cwd: spec.cwd,
     model: modelInArguments(spec) ?? model ?? null,
     ...policiesOf(spec),

@@ -5,6 +5,7 @@
  */
 import { isUlid } from "../../../../protocol/forms.ts";
 import type { JsonValue } from "../../../../protocol/records.ts";
+import type { OutputSchema } from "../../../../protocol/worker.ts";
 import type { RequestId } from "../../../decoding/dialogue.ts";
 import type { ThreadWanted } from "./state.ts";
 
@@ -59,11 +60,21 @@ export const openThread = (
     },
   });
 
-export const startTurn = (message_id: string, threadId: string, text: string): string =>
+export const startTurn = (
+  message_id: string,
+  threadId: string,
+  text: string,
+  outputSchema: OutputSchema | undefined,
+): string =>
   line({
     id: `${TURN}${message_id}`,
     method: "turn/start",
-    params: { threadId, clientUserMessageId: message_id, input: [{ type: "text", text }] },
+    params: {
+      threadId,
+      clientUserMessageId: message_id,
+      input: [{ type: "text", text }],
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+    },
   });
 
 /** The turn is in the id so that the lines of two turns differ, because each line is sent only once. */

@@ -3,6 +3,7 @@
  * bounded.
  */
 import type { Usage, WorkerError } from "../../../../protocol/records.ts";
+import type { OutputSchema, WorkerSpec } from "../../../../protocol/worker.ts";
 import type { RequestId } from "../../../decoding/dialogue.ts";
 import { NO_USAGE } from "../../../decoding/usage.ts";
 
@@ -50,6 +51,8 @@ export interface AppServerState {
   } | null;
   readonly refused: WorkerError | null;
   readonly thread: string | null;
+  /** The form of the answer of each turn. Absent without one. */
+  readonly output_schema?: OutputSchema;
   /** The message whose turn is open. */
   readonly given: { readonly message_id: string; readonly acknowledged: boolean } | null;
   /** The last message whose turn is over. */
@@ -94,9 +97,13 @@ export const IN_PIECES_MAX = 8;
 /** The maximum size of one change's paths, in bytes of JSON. */
 export const PATHS_MAX_BYTES = 512;
 
-export const begin = (interactive: boolean, wanted: ThreadWanted): AppServerState => ({
+export const begin = (
+  { interactive, output_schema }: Pick<WorkerSpec, "interactive" | "output_schema">,
+  wanted: ThreadWanted,
+): AppServerState => ({
   mode: "app_server",
   interactive,
+  ...(output_schema === undefined ? {} : { output_schema }),
   handshake: { step: "initialize", wanted },
   refused: null,
   thread: null,
