@@ -4,6 +4,7 @@ import type { RuntimeAbility, RuntimeSpawner } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { RUNTIME_DEFAULT } from "../protocol/words.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
+import { hasLimits } from "../supervisor/budgets/budgets.ts";
 import type { Services } from "./ports.ts";
 
 type Runtimes = Pick<Services, "spawner" | "runtimes">;
@@ -17,9 +18,12 @@ export const runtimesOf = ({
   ...(runtimes ?? []),
 ];
 
+const knownRuntime = ({ spawner, runtimes }: Runtimes, name = RUNTIME_DEFAULT): RuntimeSpawner | undefined =>
+  name === RUNTIME_DEFAULT ? spawner : runtimes?.get(name);
+
 /** Throws RUNTIME_NOT_FOUND. */
 export const runtimeNamed = (services: Runtimes, name = RUNTIME_DEFAULT): RuntimeSpawner => {
-  const found = name === RUNTIME_DEFAULT ? services.spawner : services.runtimes?.get(name);
+  const found = knownRuntime(services, name);
   if (found !== undefined) return found;
   const names = runtimesOf(services).map(([known]) => known);
   throw new HoldfastError("RUNTIME_NOT_FOUND", `There is no runtime "${name}".`, {
@@ -28,21 +32,34 @@ export const runtimeNamed = (services: Runtimes, name = RUNTIME_DEFAULT): Runtim
   });
 };
 
+/** A runtime that is not there now may be able to. */
+export const canPause = (services: Runtimes, { runtime }: Pick<WorkerSpec, "runtime">): boolean =>
+  knownRuntime(services, runtime)?.abilities.has("pause") ?? true;
+
 /** A sentence for each thing that a spec asks for and its runtime cannot do. */
 export const unableTo = (
   { abilities }: RuntimeSpawner,
   spec: WorkerSpec,
   adapter: AgentAdapter,
 ): readonly string[] => {
-  const asked: readonly (readonly [RuntimeAbility, boolean, string])[] = [
+  const asked: readonly (readonly [RuntimeAbility, boolean, string, string?])[] = [
     ["input", converses(adapter, spec), "keep an input open for messages and approvals"],
     ["limits", Object.values(spec.limits).some((bound) => bound !== undefined), "enforce limits"],
     ["sandbox", spec.sandbox !== undefined, "confine an agent in a sandbox"],
+    [
+      "pause",
+      hasLimits(spec.budget) && spec.on_breach === "ask",
+      "pause a run when its budget is spent",
+      STOPS,
+    ],
+    ["pause", spec.on_output_quota === "pause", "pause a run at its output quota"],
     ["lifeline", spec.on_supervisor_death === "die", "end an agent with its supervisor"],
   ];
-  return asked.flatMap(([ability, isAsked, what]) =>
+  return asked.flatMap(([ability, isAsked, what, instead = "leave that out"]) =>
     isAsked && !abilities.has(ability)
-      ? [`runtime: ${spec.runtime} cannot ${what}; leave that out, or use the runtime ${RUNTIME_DEFAULT}`]
+      ? [`runtime: ${spec.runtime} cannot ${what}; ${instead}, or use the runtime ${RUNTIME_DEFAULT}`]
       : [],
   );
 };
+
+const STOPS = "let it be stopped then (--on-breach stop)";

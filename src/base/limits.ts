@@ -894,10 +894,10 @@ export const PROXY_CONNECT_MS = 10_000;
 /** A connection of the proxy on which nothing moves is ended. */
 export const PROXY_IDLE_MS = 60_000;
 /** protocol-v1.txt, ESKILLDOWN, with the figures of the notes: failures in a row, the pause after them, trial runs at a time, and successes that end it. */
-export const SKILL_FAILURES_MAX = 5;
-export const SKILL_DOWN_MS = 30_000;
-export const SKILL_PROBES_MAX = 3;
-export const SKILL_RECOVERIES = 2;
+export const BREAKER_FAILURES_MAX = 5;
+export const BREAKER_DOWN_MS = 30_000;
+export const BREAKER_PROBES_MAX = 3;
+export const BREAKER_RECOVERIES = 2;
 /** Idempotency keys whose first answers a daemon keeps in memory: a day of one request every ten seconds. */
 export const IDEMPOTENCY_KEYS_MAX = 10_000;
 /** How long `close` of the library lets watches read to the end of the log. */

@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { REPLY_MAX_BYTES, REQUEST_MAX_BYTES } from "../base/limits.ts";
-import { makeLineSplitter } from "../daemon/line-splitter.ts";
+import { makeLineSplitter } from "../base/line-splitter.ts";
 import type { Replies } from "../daemon/replies.ts";
 import { type EnvelopeV1, errorOf, outcomeOf } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";

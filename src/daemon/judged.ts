@@ -4,8 +4,8 @@
  */
 import type { Socket } from "node:net";
 import { REQUEST_MAX_BYTES } from "../base/limits.ts";
+import { makeLineSplitter } from "../base/line-splitter.ts";
 import { type AnswersCheck, makeAnswersCheck } from "../protocol/validate/printed.ts";
-import { makeLineSplitter } from "./line-splitter.ts";
 import { parseRequest } from "./request.ts";
 
 /** sysexits: EX_SOFTWARE. */

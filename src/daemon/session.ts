@@ -12,6 +12,7 @@ import {
   REQUEST_MISTAKES_MAX,
   REQUEST_MISTAKES_PERIOD_MS,
 } from "../base/limits.ts";
+import { makeLineSplitter, type SocketLine } from "../base/line-splitter.ts";
 import { type Caller, named } from "../protocol/caller.ts";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
@@ -20,7 +21,6 @@ import { cancelledByClient } from "./answers.ts";
 import { farewell } from "./farewell.ts";
 import { type Guard, isSameToken } from "./guard.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
-import { makeLineSplitter, type SocketLine } from "./line-splitter.ts";
 import { Outbox } from "./outbox.ts";
 import { parseRequest, UNREADABLE } from "./request.ts";
 import { RequestsInFlight, type StartFiber } from "./requests-in-flight.ts";

@@ -301,6 +301,8 @@ export interface RecordPayloads
     readonly bound: number;
     /** The owner of a shared budget: the worker above this one, or the supervisor. */
     readonly owner?: string;
+    /** The budget asks, and the run's runtime cannot pause it until the answer: it was ended instead. */
+    readonly unpausable?: true;
   };
   /**
    * Output that is missing from the log: a line over the limit (`bytes` long), the bytes that a spool lost in a power

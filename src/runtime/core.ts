@@ -4,6 +4,7 @@ import { Clock, Effect, type Scope } from "effect";
 import { makeBridge } from "../actors/bridge.ts";
 import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
 import type { Services } from "../actors/ports.ts";
+import { canPause } from "../actors/runtimes.ts";
 import { Sessions } from "../actors/sessions.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { ClockStamp } from "../protocol/clock-stamp.ts";
@@ -120,6 +121,7 @@ export const makeCore = (
       log,
       views,
       live: () => roster.live,
+      canPause: ({ spec }) => canPause(services, spec),
       gaps,
       monoMs,
       wallMs,

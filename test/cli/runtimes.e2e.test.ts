@@ -60,6 +60,40 @@ it("says in each view where it runs, and kills it", async () => {
   });
 });
 
+it("refuses a budget that asks where the runtime cannot pause, and ends a run for a budget above it", async () => {
+  const own = ["spawn", "--runtime", "inside", "--budget", "wall=1h"];
+  expect((await commands.agent(...own, "--", "stays")).error?.message).toBe(
+    "runtime: inside cannot pause a run when its budget is spent; let it be stopped then (--on-breach stop), or use the runtime process",
+  );
+  const stopped = await commands.agent(...own, "--on-breach", "stop", "--", "ends", "0");
+  expect(stopped.exit).toBe(0);
+  const waits = await commands.agent(
+    "spawn",
+    "--runtime",
+    "inside",
+    "--on-output-quota",
+    "pause",
+    "--",
+    "stays",
+  );
+  expect(waits.error?.message).toContain("cannot pause a run at its output quota");
+
+  const file = join(commands.home, "holdfast.yaml");
+  writeFileSync(
+    file,
+    "version: 1\nname: paid\ntree:\n  budget: { wall: 300ms }\n  children:\n    - { name: far, runtime: inside, argv: [stays], restart: temporary }\n",
+  );
+  expect((await commands.agent("up", "-f", file)).exit).toBe(0);
+  const waited = await commands.agent("wait", "far");
+  expect(waited.error).toMatchObject({
+    code: "BUDGET_EXCEEDED",
+    message: expect.stringMatching(
+      /budget of paid is spent: 300ms; it was ended and not paused, because its runtime cannot pause a run/,
+    ),
+  });
+  expect((await commands.text("why", "far")).stdout).toContain("ended, because its runtime cannot pause it");
+});
+
 it("refuses a runtime that is not there, and one that could not be made", async () => {
   for (const name of ["insed", "gone"]) {
     const { exit, error } = await commands.agent("spawn", "--runtime", name, "--", "stays");

@@ -1,7 +1,7 @@
 /** 27,000 cases of what a client may send: bytes cut into lines, and lines read as requests, against the plainest reading of both. */
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { makeLineSplitter } from "../../src/daemon/line-splitter.ts";
+import { makeLineSplitter } from "../../src/base/line-splitter.ts";
 import { parseRequest } from "../../src/daemon/request.ts";
 import { encodeEnvelope, errorEnvelope } from "../../src/protocol/envelope-v1.ts";
 import { Requests } from "../../src/protocol/requests.ts";

@@ -233,7 +233,6 @@ it("the client knows only what goes on the wire", () => {
     "daemon/start.ts",
     "daemon/connect.ts",
     "daemon/daemon-file.ts",
-    "daemon/line-splitter.ts",
     "daemon/machine-files.ts",
     "daemon/modes.ts",
     "daemon/node-flags.ts",

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SKILL_FAILURES_MAX } from "../../src/base/limits.ts";
+import { BREAKER_FAILURES_MAX } from "../../src/base/limits.ts";
 import { lookForSandbox } from "../../src/workspace/sandbox/sandbox.ts";
 import { errorOf, printed, type SkillPlace, skillPlace } from "./support.ts";
 
@@ -87,11 +87,11 @@ describe.skipIf(!isHere)("a run", () => {
     const place = await skillPlace();
     place.add("try/crash", "echo no >&2; exit 3");
     const run = () => errorOf(place.runtime.skills.run("try/crash", {}, { workspace: place.workspace }));
-    for (let at = 0; at < SKILL_FAILURES_MAX; at++)
+    for (let at = 0; at < BREAKER_FAILURES_MAX; at++)
       expect(await run()).toMatchObject({ code: "SKILL_FAILED" });
     expect(await run()).toMatchObject({ code: "SKILL_DOWN", info: { retry_after_s: 30 } });
     expect(await place.runtime.skills.info("try/crash", place.workspace)).toMatchObject({ breaker: "open" });
-    for (let at = 0; at <= SKILL_FAILURES_MAX; at++)
+    for (let at = 0; at <= BREAKER_FAILURES_MAX; at++)
       expect(
         await errorOf(
           place.runtime.skills.run("fs/ls", { path: 1 as never }, { workspace: place.workspace }),

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { ENVELOPE_MAX_BYTES } from "../../base/limits.ts";
-import { makeLineSplitter } from "../../daemon/line-splitter.ts";
+import { makeLineSplitter } from "../../base/line-splitter.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { Finding, Findings, Level } from "../../protocol/validate/finding.ts";

@@ -163,12 +163,19 @@ const messageSentence = (message: Payload<"worker_message">): Sentence => {
   }
 };
 
-const limitReached = ({ limit, value, bound, owner }: Payload<"worker_limit_reached">): Sentence => {
+const limitReached = ({
+  limit,
+  value,
+  bound,
+  owner,
+  unpausable,
+}: Payload<"worker_limit_reached">): Sentence => {
   const of = owner === undefined ? "" : ` of ${oneLine(owner)}`;
+  const ended = unpausable === true ? "; ended, because its runtime cannot pause it" : "";
   return warn(
     limit === "stall"
       ? `stuck: silent for ${amount(limit, value)}, ${amount(limit, bound)} allowed`
-      : `${limit.replace("_", " ")} limit${of} reached: ${amount(limit, value)} of ${amount(limit, bound)}`,
+      : `${limit.replace("_", " ")} limit${of} reached: ${amount(limit, value)} of ${amount(limit, bound)}${ended}`,
   );
 };
 

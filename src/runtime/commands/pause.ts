@@ -1,7 +1,6 @@
 /** Pauses and unpauses workers: one by name, or every running one below a supervisor. */
 import { Effect } from "effect";
-import type { Services } from "../../actors/ports.ts";
-import { runtimeNamed } from "../../actors/runtimes.ts";
+import { canPause } from "../../actors/runtimes.ts";
 import type { Worker } from "../../actors/worker/worker.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
@@ -41,7 +40,7 @@ export const makePausing = (
     Effect.gen(function* () {
       const workers = workersBelow(tree.state(), supervisor)
         .flatMap(({ child }) => live.get(child.worker_id) ?? [])
-        .filter((worker) => canPause(services, worker));
+        .filter((worker) => canPause(services, worker.spec));
       const changed = yield* Effect.forEach(workers, (worker) =>
         Effect.flatMap(rowOf(worker.id), (row) => told(worker, inputFor(row))),
       );
@@ -58,7 +57,7 @@ export const makePausing = (
             const worker = live.get(row.id);
             if (worker === undefined || !worker.child().open || worker.child().stop !== null)
               return yield* Effect.fail(nothingToPause(row));
-            if (!canPause(services, worker)) return yield* Effect.fail(unpausable(row));
+            if (!canPause(services, worker.spec)) return yield* Effect.fail(unpausable(row));
             const changed = yield* told(worker, inputOf(row, how, by));
             // It has ended or is being stopped since.
             if (!isPaused(worker.child())) return yield* Effect.fail(nothingToPause(yield* rowOf(row.id)));
@@ -86,9 +85,6 @@ export const makePausing = (
       ),
   };
 };
-
-const canPause = (services: Services, { spec }: Worker): boolean =>
-  runtimeNamed(services, spec.runtime).abilities.has("pause");
 
 const unpausable = ({ id, spec }: WorkerRow): HoldfastError =>
   new HoldfastError("INVALID_REQUEST", `The runtime ${spec.runtime} of worker ${id} cannot pause a run.`, {

@@ -29,6 +29,8 @@ export interface AccountPorts {
   readonly log: EventLog;
   readonly views: Views;
   readonly live: () => ReadonlyMap<string, Spender>;
+  /** False for a worker whose runtime cannot pause a run. */
+  readonly canPause: (worker: Spender) => boolean;
   readonly gaps: Gaps;
   readonly monoMs: () => number;
   readonly wallMs: () => number;
@@ -347,6 +349,10 @@ export class Accounts implements Spending {
     for (const worker of this.membersOf(account)) {
       const { open, stop } = worker.child();
       if (!open || stop !== null || this.isSpared(worker) || isHeld(worker)) continue;
+      if (!this.ports.canPause(worker)) {
+        this.stop(account, worker, { ...breach, unpausable: true });
+        continue;
+      }
       const pid = this.ports.views.worker(worker.id)?.pid ?? null;
       this.tell(worker, {
         type: "pause",
@@ -361,15 +367,14 @@ export class Accounts implements Spending {
   private stopAll(account: Account, breach: Breach): void {
     for (const worker of this.membersOf(account)) {
       if (worker.child().stop !== null || this.isSpared(worker)) continue;
-      const owner = account.owner.id === worker.id ? {} : { owner: account.owner.id };
-      this.tell(worker, {
-        type: "limit",
-        ...breach,
-        ...owner,
-        grace_ms: worker.spec.grace_ms,
-        waiting: true,
-      });
+      this.stop(account, worker, breach);
     }
+  }
+
+  private stop(account: Account, worker: Spender, breach: Breach & { readonly unpausable?: true }): void {
+    const owner = account.owner.id === worker.id ? {} : { owner: account.owner.id };
+    const { grace_ms } = worker.spec;
+    this.tell(worker, { type: "limit", ...breach, ...owner, grace_ms, waiting: true });
   }
 
   private spentOf(id: string): readonly Account[] {

@@ -249,13 +249,13 @@ const decideRestart = (
 
 const decideLimit = (
   child: ChildState,
-  { limit, value, bound, owner, waiting, grace_ms }: Extract<ChildInput, { type: "limit" }>,
+  { limit, value, bound, owner, unpausable, waiting, grace_ms }: Extract<ChildInput, { type: "limit" }>,
   record: Recorder,
   now: Now,
 ): SessionDecision => {
   if (child.stop !== null || (!child.open && waiting !== true)) return nothing;
-  const reason = limitError(limit, bound, owner).message;
-  const of = owner === undefined ? {} : { owner };
+  const reason = limitError({ limit, bound, owner, unpausable }).message;
+  const of = { ...(owner === undefined ? {} : { owner }), ...(unpausable === true ? { unpausable } : {}) };
   const reached = record("worker_limit_reached", { limit, value, bound, ...of });
   if (!child.open)
     return { events: [reached], commands: [], verdict: { type: "end", state: "failed", reason } };

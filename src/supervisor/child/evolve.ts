@@ -155,10 +155,11 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
   }
 };
 
-const limitOf = ({ limit, bound, owner }: RecordPayloads["worker_limit_reached"]) => ({
+const limitOf = ({ limit, bound, owner, unpausable }: RecordPayloads["worker_limit_reached"]) => ({
   limit,
   bound,
   owner,
+  unpausable,
 });
 
 export interface Instant {

@@ -82,6 +82,8 @@ export type StopReason =
       readonly bound: number;
       /** The owner of a shared budget. */
       readonly owner?: string | undefined;
+      /** The budget asks, and the run's runtime cannot pause it until the answer. */
+      readonly unpausable?: true | undefined;
     };
 
 export type ChildInput =
@@ -136,6 +138,7 @@ export type ChildInput =
       readonly bound: number;
       readonly grace_ms: number;
       readonly owner?: string;
+      readonly unpausable?: true;
       /** The limit also stops it while it waits to be started. */
       readonly waiting?: true;
     }

@@ -22,13 +22,22 @@ export const stopError = (stop: StopReason | null): WorkerError | undefined => {
     const { code, message } = sessionInUse(stop.session_id, stop.holder);
     return { code, message };
   }
-  return limitError(stop.limit, stop.bound, stop.owner);
+  return limitError(stop);
 };
 
 type StopLimit = Extract<StopReason, { kind: "limit" }>["limit"];
 
-/** `owner`: the owner of a shared budget. */
-export const limitError = (limit: StopLimit, bound: number, owner?: string): WorkerError => {
+/** `unpausable` explains why a spent budget that asks has ended the run. */
+export const limitError = ({ unpausable, ...reached }: ReachedBound): WorkerError => {
+  const { code, message } = boundError(reached);
+  return { code, message: unpausable === true ? `${message}; ${CANNOT_PAUSE}` : message };
+};
+
+const CANNOT_PAUSE = "it was ended and not paused, because its runtime cannot pause a run";
+
+type ReachedBound = Omit<Extract<StopReason, { kind: "limit" }>, "kind">;
+
+const boundError = ({ limit, bound, owner }: ReachedBound): WorkerError => {
   const [code, message]: [ErrorCode, string] = (() => {
     switch (limit) {
       case "timeout":

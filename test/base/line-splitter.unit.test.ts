@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { makeLineSplitter } from "../../src/daemon/line-splitter.ts";
+import { makeLineSplitter } from "../../src/base/line-splitter.ts";
 
 const split = (maxBytes: number, chunks: readonly string[]): string[] => {
   const splitter = makeLineSplitter(maxBytes);

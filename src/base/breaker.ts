@@ -1,9 +1,9 @@
 /**
- * A circuit breaker for one skill (protocol-v1.txt, ESKILLDOWN). Pure: the clock is passed in. Closed until
- * SKILL_FAILURES_MAX failures in a row; then open for SKILL_DOWN_MS; then half-open, which lets SKILL_PROBES_MAX runs
- * through at a time and closes after SKILL_RECOVERIES successes. A failure while half-open opens it again.
+ * A circuit breaker, for one skill (protocol-v1.txt, ESKILLDOWN) or one bridge. Pure: the clock is passed in. Closed until
+ * BREAKER_FAILURES_MAX failures in a row; then open for BREAKER_DOWN_MS; then half-open, which lets BREAKER_PROBES_MAX runs
+ * through at a time and closes after BREAKER_RECOVERIES successes. A failure while half-open opens it again.
  */
-import { SKILL_DOWN_MS, SKILL_FAILURES_MAX, SKILL_PROBES_MAX, SKILL_RECOVERIES } from "../base/limits.ts";
+import { BREAKER_DOWN_MS, BREAKER_FAILURES_MAX, BREAKER_PROBES_MAX, BREAKER_RECOVERIES } from "./limits.ts";
 
 export type Breaker =
   | { readonly state: "closed"; readonly failures: number }
@@ -26,11 +26,11 @@ export const admit = (breaker: Breaker, now_ms: number): BreakerAdmission => {
     if (wait_ms > 0) return { breaker, wait_ms };
     return { breaker: { state: "half_open", probes: 1, successes: 0 } };
   }
-  if (breaker.probes >= SKILL_PROBES_MAX) return { breaker, wait_ms: SKILL_DOWN_MS };
+  if (breaker.probes >= BREAKER_PROBES_MAX) return { breaker, wait_ms: BREAKER_DOWN_MS };
   return { breaker: { ...breaker, probes: breaker.probes + 1 } };
 };
 
-/** A run that was admitted has ended. `unknown`: it says nothing about the skill, as a refused input does not. */
+/** A run that was admitted has ended. `unknown`: it says nothing about what the breaker guards, as a refused input does not. */
 export const settled = (
   breaker: Breaker,
   end: "success" | "failure" | "unknown",
@@ -41,12 +41,12 @@ export const settled = (
     if (end === "unknown") return breaker;
     if (end === "success") return CLOSED;
     const failures = breaker.failures + 1;
-    return failures >= SKILL_FAILURES_MAX ? opened(now_ms) : { state: "closed", failures };
+    return failures >= BREAKER_FAILURES_MAX ? opened(now_ms) : { state: "closed", failures };
   }
   if (end === "failure") return opened(now_ms);
   const probes = Math.max(0, breaker.probes - 1);
   const successes = breaker.successes + (end === "success" ? 1 : 0);
-  return successes >= SKILL_RECOVERIES ? CLOSED : { state: "half_open", probes, successes };
+  return successes >= BREAKER_RECOVERIES ? CLOSED : { state: "half_open", probes, successes };
 };
 
-const opened = (now_ms: number): Breaker => ({ state: "open", until_ms: now_ms + SKILL_DOWN_MS });
+const opened = (now_ms: number): Breaker => ({ state: "open", until_ms: now_ms + BREAKER_DOWN_MS });
