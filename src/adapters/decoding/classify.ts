@@ -3,83 +3,21 @@
  * Structured facts (an HTTP status, an error type) come first. Text is used only if a CLI gives nothing else,
  * and is never passed on, because upstream messages may hold keys, paths and prompts.
  */
-import type { ErrorCode } from "../../protocol/errors.ts";
+import { classifyStatus, providerFault as fault, PROVIDER_ERRORS } from "../../protocol/provider-errors.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 import { readReset } from "./reset-time.ts";
 
-/** The error for an HTTP status of the provider. */
-export const classifyStatus = (status: number): WorkerError | undefined => {
-  if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
-  const http = `(HTTP ${status})`;
-  switch (status) {
-    case 401:
-      return fault("TOKEN_INVALID", `The provider refused the credentials ${http}.`);
-    case 403:
-      return fault("TOKEN_INVALID", `The provider does not allow this with these credentials ${http}.`);
-    case 402:
-      return fault("PROVIDER_BAD_REQUEST", `The provider wants the account to be paid first ${http}.`);
-    case 404:
-      return fault("PROVIDER_BAD_REQUEST", `The provider does not know the model or the address ${http}.`);
-    case 413:
-      return fault("PROVIDER_BAD_REQUEST", `The request was too large for the provider ${http}.`);
-    case 429:
-      return fault("RATE_LIMITED", `The provider's rate limit was reached ${http}.`);
-    case 529:
-      return fault("PROVIDER_ERROR", `The provider is overloaded ${http}.`);
-  }
-  return status === 408 || status >= 500
-    ? fault("PROVIDER_ERROR", `The provider failed ${http}.`)
-    : fault("PROVIDER_BAD_REQUEST", `The provider rejected the request ${http}.`);
-};
-
-const fault = (code: ErrorCode, message: string): WorkerError => ({ code, message });
+export { classifyStatus };
 
 const NAMED: ReadonlyMap<string, WorkerError> = new Map(
-  Object.entries({
+  Object.entries<WorkerError>({
+    ...PROVIDER_ERRORS,
     authentication_failed: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
-    authentication_error: fault("TOKEN_INVALID", "The provider refused the credentials."),
-    token_expired: fault("TOKEN_EXPIRED", "The credentials have expired."),
     oauth_org_not_allowed: fault("TOKEN_INVALID", "The provider does not allow the account's organisation."),
-    permission_error: fault("TOKEN_INVALID", "The provider does not allow this with these credentials."),
-    billing_error: fault("PROVIDER_BAD_REQUEST", "The provider wants the account to be paid first."),
-    insufficient_quota: fault("RATE_LIMITED", "The account's quota at the provider is used up."),
-    rate_limit: fault("RATE_LIMITED", "The provider's rate limit was reached."),
-    rate_limit_error: fault("RATE_LIMITED", "The provider's rate limit was reached."),
-    rate_limit_exceeded: fault("RATE_LIMITED", "The provider's rate limit was reached."),
-    overloaded: fault("PROVIDER_ERROR", "The provider is overloaded."),
-    overloaded_error: fault("PROVIDER_ERROR", "The provider is overloaded."),
-    server_error: fault("PROVIDER_ERROR", "The provider failed or did not answer."),
-    api_error: fault("PROVIDER_ERROR", "The provider failed."),
-    timeout_error: fault("PROVIDER_ERROR", "The provider did not answer in time."),
-    connection_failed: fault("PROVIDER_ERROR", "The provider could not be reached."),
-    invalid_request: fault("PROVIDER_BAD_REQUEST", "The provider rejected the request."),
-    invalid_request_error: fault("PROVIDER_BAD_REQUEST", "The provider rejected the request."),
-    not_found_error: fault("PROVIDER_BAD_REQUEST", "The provider does not know the model or the address."),
-    model_not_found: fault("PROVIDER_BAD_REQUEST", "The provider does not know the model."),
-    context_length_exceeded: fault(
-      "PROVIDER_BAD_REQUEST",
-      "The conversation is longer than the model can read.",
-    ),
-    request_too_large: fault("PROVIDER_BAD_REQUEST", "The request was too large for the provider."),
-    max_output_tokens: fault(
-      "OUTPUT_TOO_LARGE",
-      "The answer reached the model's output limit before it was complete.",
-    ),
-    max_tokens: fault(
-      "OUTPUT_TOO_LARGE",
-      "The answer reached the model's output limit before it was complete.",
-    ),
-    refusal: fault("REFUSED", "The model refused to answer."),
     FatalAuthenticationError: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
     ProviderAuthError: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
-    MessageOutputLengthError: fault(
-      "OUTPUT_TOO_LARGE",
-      "The answer reached the model's output limit before it was complete.",
-    ),
-    ContextOverflowError: fault(
-      "PROVIDER_BAD_REQUEST",
-      "The conversation is longer than the model can read.",
-    ),
+    MessageOutputLengthError: PROVIDER_ERRORS.max_output_tokens,
+    ContextOverflowError: PROVIDER_ERRORS.context_length_exceeded,
     FatalConfigError: fault("INVALID_REQUEST", "The agent's CLI did not accept its settings."),
     FatalTurnLimitedError: fault("MAX_TURNS", "The agent used all the turns that it was allowed."),
     FatalUntrustedWorkspaceError: fault(
@@ -175,12 +113,12 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   [/\brequest a quota increase\b/, NAMED.get("rate_limit")!],
   [
     /\breturned an empty response\b|\bno final response text\b|\bended without a finish reason\b/,
-    fault("PROVIDER_ERROR", "The provider's answer was empty or cut off."),
+    PROVIDER_ERRORS.empty_answer,
   ],
   [/\bmaximum session turns exceeded\b|\breached max session turns\b/i, NAMED.get("FatalTurnLimitedError")!],
   // The only text that codex prints for a 5xx of its provider.
   [/\bexperiencing high demand\b/i, NAMED.get("server_error")!],
-  [/\bstream disconnected\b/i, fault("PROVIDER_ERROR", "The connection to the provider was cut.")],
+  [/\bstream disconnected\b/i, PROVIDER_ERRORS.connection_cut],
   [
     /\bconnection failed\b|\berror sending request\b|\bconnection refused\b|\bECONNREFUSED\b|\bfetch failed\b/i,
     NAMED.get("connection_failed")!,
