@@ -1,0 +1,76 @@
+/** The providers that a model's name may begin with, and where each is reached. Pure. */
+import type { ProviderConfiguration } from "../../protocol/providers.ts";
+import { ModelError } from "../model.ts";
+
+export interface Provider extends ProviderConfiguration {
+  readonly name: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables that the CLIs of both providers read too. */
+export const PROVIDER_VARIABLES = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+] as const;
+
+/** As in the CLIs: the base URL of Anthropic is without the version, that of OpenAI has it. */
+const withVersion = (url: string): string => (/\/v\d+\/*$/.test(url) ? url : `${url.replace(/\/+$/, "")}/v1`);
+
+/** The built-in providers, at the addresses that their variables give. */
+const builtIn = (env: Environment): Readonly<Record<string, ProviderConfiguration>> => ({
+  anthropic: {
+    dialect: "anthropic",
+    base_url: withVersion(env.ANTHROPIC_BASE_URL || "https://api.anthropic.com"),
+    key: "@env:ANTHROPIC_API_KEY",
+    structured_output: true,
+  },
+  openai: {
+    dialect: "openai",
+    base_url: env.OPENAI_BASE_URL || "https://api.openai.com/v1",
+    key: "@env:OPENAI_API_KEY",
+    structured_output: true,
+  },
+});
+
+/** All providers by name: a configured one replaces a built-in one. */
+export const providersOf = (
+  configured: Readonly<Record<string, ProviderConfiguration>>,
+  env: Environment,
+): ReadonlyMap<string, Provider> =>
+  new Map(
+    Object.entries({ ...builtIn(env), ...configured }).map(([name, provider]) => [
+      name,
+      { name, ...provider },
+    ]),
+  );
+
+export interface NamedModel {
+  readonly provider: Provider;
+  /** As the provider names it; it may have a `/`. */
+  readonly model: string;
+}
+
+/** Throws a ModelError for a name that is not `PROVIDER/MODEL` of a known provider. */
+export const findModel = (name: string, providers: ReadonlyMap<string, Provider>): NamedModel => {
+  const slash = name.indexOf("/");
+  const provider = providers.get(name.slice(0, Math.max(0, slash)));
+  const model = name.slice(slash + 1);
+  const known = [...providers.keys()].join(", ");
+  if (slash < 1 || model === "")
+    throw new ModelError(
+      "no_such_model",
+      `A model is PROVIDER/MODEL, and ${JSON.stringify(name.slice(0, NAME_SHOWN_MAX))} is not; the providers are ${known}.`,
+    );
+  if (provider === undefined)
+    throw new ModelError(
+      "no_such_model",
+      `There is no provider ${JSON.stringify(name.slice(0, Math.min(slash, NAME_SHOWN_MAX)))}; the providers are ${known}.`,
+    );
+  return { provider, model };
+};
+
+/** UTF-16 units. */
+const NAME_SHOWN_MAX = 128;
