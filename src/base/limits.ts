@@ -996,8 +996,7 @@ export const PAGE_ITEMS_DEFAULT = 1_000;
 export const PAGE_ITEMS_MAX = 100_000;
 /** UTF-16 units of the name of a parameter, or of the path of a field, that pagination uses. */
 export const PAGE_FIELD_MAX_UNITS = 256;
-/** Providers of models in one `config.yaml`, and the length of an address. */
-export const PROVIDERS_MAX = 64;
+/** The address of a provider of models. */
 export const PROVIDER_URL_MAX_CHARS = 2_048;
 /** The text, the reasoning and the calls of one answer of a model, and the bytes of its stream on the wire, whose framing is several times as long. */
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;

@@ -5,11 +5,9 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import { asList, asNumber, asObject, asString } from "../../base/json.ts";
 import { MODEL_ANSWER_MAX_BYTES, MODEL_CALLS_MAX } from "../../base/limits.ts";
-import type { ProviderConfiguration } from "../../protocol/providers.ts";
+import type { ProviderDialect } from "../../protocol/providers.ts";
 import type { JsonValue } from "../../protocol/records.ts";
 import { type AssistantMessage, ModelError, type ToolCall } from "../model.ts";
-
-type Dialect = ProviderConfiguration["dialect"];
 
 /** One part in its place. A text is kept by its length, because the message has it. */
 export type KeptPart =
@@ -17,7 +15,7 @@ export type KeptPart =
   | { readonly kind: "reasoning"; readonly text: string; readonly metadata?: JsonValue }
   | { readonly kind: "call"; readonly id: string; readonly metadata?: JsonValue };
 
-type Draft =
+type AnswerPart =
   | { readonly kind: "text"; text: string }
   | { readonly kind: "reasoning"; text: string; metadata?: SharedV4ProviderMetadata }
   | { readonly kind: "call"; readonly call: ToolCall; readonly metadata?: SharedV4ProviderMetadata };
@@ -33,9 +31,9 @@ const inputOf = (name: string, text: string): JsonValue => {
   }
 };
 
-export class Answer {
-  private readonly drafts: Draft[] = [];
-  private readonly open = new Map<string, Draft & { text: string }>();
+export class AnswerBuilder {
+  private readonly drafts: AnswerPart[] = [];
+  private readonly open = new Map<string, AnswerPart & { text: string }>();
   private bytes = 0;
   private calls = 0;
 
@@ -67,7 +65,7 @@ export class Answer {
   }
 
   /** The whole message. `dialect` is the one that understands its opaque part. */
-  message(dialect: Dialect): AssistantMessage {
+  message(dialect: ProviderDialect): AssistantMessage {
     const text = this.drafts.map((draft) => (draft.kind === "text" ? draft.text : "")).join("");
     const tool_calls = this.drafts.flatMap((draft) => (draft.kind === "call" ? [draft.call] : []));
     const kept = this.drafts.map(keptOf);
@@ -76,7 +74,7 @@ export class Answer {
     return { role: "assistant", text, tool_calls, ...(provider !== undefined && { provider }) };
   }
 
-  private begin(id: string, draft: Draft & { text: string }): void {
+  private begin(id: string, draft: AnswerPart & { text: string }): void {
     this.open.set(id, draft);
     this.drafts.push(draft);
   }
@@ -109,7 +107,7 @@ export class Answer {
   }
 }
 
-const keptOf = (draft: Draft): KeptPart => {
+const keptOf = (draft: AnswerPart): KeptPart => {
   if (draft.kind === "text") return { kind: "text", units: draft.text.length };
   const metadata = draft.metadata as JsonValue | undefined;
   const more = metadata === undefined ? {} : { metadata };
@@ -121,7 +119,7 @@ const keptOf = (draft: Draft): KeptPart => {
 /** The kept parts of a message of this dialect; undefined for a message of another one, or of none. */
 export const keptParts = (
   { provider }: AssistantMessage,
-  dialect: Dialect,
+  dialect: ProviderDialect,
 ): readonly KeptPart[] | undefined => {
   const kept = asObject(provider);
   if (kept?.dialect !== dialect) return undefined;

@@ -63,7 +63,7 @@ const TELLING: ReadonlySet<string> = new Set<ProviderErrorName>([
 const OVERFLOW =
   /\bprompt is too long\b|\bmaximum context length\b|\bexceeds? the (?:available |model'?s )?context\b|\bcontext (?:window|length) (?:is )?exceeded\b/i;
 
-interface Told {
+interface ProviderComplaint {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly names: readonly unknown[];
@@ -80,7 +80,7 @@ export const modelErrorOf = (error: unknown, now_ms: number): ModelError => {
   if (APICallError.isInstance(error)) return ofCall(error, now_ms);
   if (reason.some((one) => JSONParseError.isInstance(one) || TypeValidationError.isInstance(one)))
     return new ModelError("bad_answer", NO_ANSWER);
-  // Of a stream that ends without its last event.
+  // The stream ended without its last event.
   if (InvalidResponseDataError.isInstance(error) && error.data === undefined) return cutOff();
   if (EmptyResponseBodyError.isInstance(error)) return named("empty_answer", "bad_answer");
   const told = asObject(error);
@@ -131,7 +131,7 @@ const parsed = (text: string): unknown => {
 };
 
 /** `{type, code, message}`, alone or below `error`, or as the library wraps it. */
-const inStream = (told: JsonObject): Told => {
+const inStream = (told: JsonObject): ProviderComplaint => {
   const inner = asObject(told.error) ?? asObject(asObject(told.data)?.error) ?? told;
   return {
     names: [inner.code, inner.type],
@@ -139,7 +139,7 @@ const inStream = (told: JsonObject): Told => {
   };
 };
 
-const ofTold = ({ status, headers = {}, names, text }: Told, now_ms: number): ModelError => {
+const ofTold = ({ status, headers = {}, names, text }: ProviderComplaint, now_ms: number): ModelError => {
   const name = names.find(
     (one): one is ProviderErrorName => typeof one === "string" && Object.hasOwn(KIND_OF_NAME, one),
   );
@@ -159,7 +159,7 @@ const ofTold = ({ status, headers = {}, names, text }: Told, now_ms: number): Mo
 };
 
 /** `retry-after-ms`, or `retry-after` in seconds or as a date; undefined if neither makes sense. */
-export const retryAfter = (headers: Readonly<Record<string, string>>, now_ms: number): number | undefined => {
+const retryAfter = (headers: Readonly<Record<string, string>>, now_ms: number): number | undefined => {
   const exact = /^\d+(?:\.\d+)?$/.exec(headers["retry-after-ms"] ?? "")?.[0];
   const given = headers["retry-after"] ?? "";
   const seconds = /^\d+(?:\.\d+)?$/.exec(given)?.[0];

@@ -6,18 +6,17 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { ProviderConfiguration } from "../../protocol/providers.ts";
+import type { ProviderDialect } from "../../protocol/providers.ts";
 import type { AssistantMessage, Message, ToolCall, ToolSpec } from "../model.ts";
 import { keptParts } from "./answer.ts";
 
-type Dialect = ProviderConfiguration["dialect"];
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 type ToolMessage = Extract<Message, { role: "tool" }>;
 
 /** A prefix of the prompt that ends here may stay in the provider's cache: the next step sends it again. */
 const CACHED: SharedV4ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
-export const promptOf = (messages: readonly Message[], dialect: Dialect): LanguageModelV4Prompt => {
+export const promptOf = (messages: readonly Message[], dialect: ProviderDialect): LanguageModelV4Prompt => {
   const prompt: LanguageModelV4Message[] = [];
   for (const message of messages) {
     const last = prompt.at(-1);
@@ -32,7 +31,7 @@ export const promptOf = (messages: readonly Message[], dialect: Dialect): Langua
 const isEmpty = (message: Message): boolean =>
   message.role === "assistant" && message.text === "" && message.tool_calls.length === 0;
 
-const messageOf = (message: Message, dialect: Dialect): LanguageModelV4Message => {
+const messageOf = (message: Message, dialect: ProviderDialect): LanguageModelV4Message => {
   switch (message.role) {
     case "system":
       return { role: "system", content: message.text };
@@ -57,7 +56,7 @@ const resultOf = ({ call_id, name, output, is_error }: ToolMessage): LanguageMod
 });
 
 /** With its kept parts in their order; a message that another dialect has made, without them. */
-const contentOf = (message: AssistantMessage, dialect: Dialect): AssistantContent => {
+const contentOf = (message: AssistantMessage, dialect: ProviderDialect): AssistantContent => {
   const kept = keptParts(message, dialect);
   const calls = new Map(message.tool_calls.map((call) => [call.id, call]));
   if (kept === undefined)

@@ -6,21 +6,13 @@ export interface Provider extends ProviderConfiguration {
   readonly name: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The variables that the CLIs of both providers read too. */
-export const PROVIDER_VARIABLES = [
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_BASE_URL",
-  "OPENAI_API_KEY",
-  "OPENAI_BASE_URL",
-] as const;
-
 /** As in the CLIs: the base URL of Anthropic is without the version, that of OpenAI has it. */
 const withVersion = (url: string): string => (/\/v\d+\/*$/.test(url) ? url : `${url.replace(/\/+$/, "")}/v1`);
 
 /** The built-in providers, at the addresses that their variables give. */
-const builtIn = (env: Environment): Readonly<Record<string, ProviderConfiguration>> => ({
+const builtIn = (
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, ProviderConfiguration>> => ({
   anthropic: {
     dialect: "anthropic",
     base_url: withVersion(env.ANTHROPIC_BASE_URL || "https://api.anthropic.com"),
@@ -38,7 +30,7 @@ const builtIn = (env: Environment): Readonly<Record<string, ProviderConfiguratio
 /** All providers by name: a configured one replaces a built-in one. */
 export const providersOf = (
   configured: Readonly<Record<string, ProviderConfiguration>>,
-  env: Environment,
+  env: Readonly<Record<string, string | undefined>>,
 ): ReadonlyMap<string, Provider> =>
   new Map(
     Object.entries({ ...builtIn(env), ...configured }).map(([name, provider]) => [

@@ -5,7 +5,7 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { MODEL_SILENCE_MAX_MS } from "../../base/limits.ts";
 import { type FinishReason, type Model, ModelError, type ModelPart, type ModelRequest } from "../model.ts";
-import { Answer } from "./answer.ts";
+import { AnswerBuilder } from "./answer.ts";
 import { loadDialect } from "./dialect.ts";
 import { cutOff, modelErrorOf } from "./errors.ts";
 import { keyOf, type Secrets } from "./key.ts";
@@ -61,7 +61,7 @@ async function* partsOf(
   { dialect }: Provider,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
-  const answer = new Answer();
+  const answer = new AnswerBuilder();
   for await (const part of stream) {
     signal.throwIfAborted();
     answer.add(part);

@@ -4,7 +4,7 @@ import type { JsonValue } from "../../protocol/records.ts";
 import type { Message } from "../model.ts";
 import type { Provider } from "./provider.ts";
 
-interface Structured {
+interface PromptForm {
   readonly messages: readonly Message[];
   readonly responseFormat?: LanguageModelV4CallOptions["responseFormat"];
 }
@@ -13,7 +13,7 @@ export const structured = (
   messages: readonly Message[],
   schema: JsonValue | undefined,
   { structured_output }: Pick<Provider, "structured_output">,
-): Structured => {
+): PromptForm => {
   if (schema === undefined) return { messages };
   if (structured_output)
     return { messages, responseFormat: { type: "json", schema: structuredClone(schema) as never } };
