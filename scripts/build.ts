@@ -33,7 +33,8 @@ const REQUIRE =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 const BUNDLE_LINE_CHARS = 240;
 /** Packages that the client must not load before a command asks for it. */
-const HEAVY = /node_modules\/(@ai-sdk|@modelcontextprotocol|effect|zod|yaml|better-sqlite3|koffi|xstate|execa|ulid)\//;
+const HEAVY =
+  /node_modules\/(@ai-sdk|@modelcontextprotocol|effect|zod|yaml|better-sqlite3|koffi|xstate|execa|ulid)\//;
 
 /** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: files of their own, loaded when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
