@@ -1007,3 +1007,21 @@ export const MODEL_CALLS_MAX = 128;
 export const MODEL_SILENCE_MAX_MS = 5 * 60_000;
 /** The longest wait that a provider may ask for with retry-after. */
 export const PROVIDER_RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+/** A skill that a model calls waits this long for a daemon that is just replaced. */
+export const SKILL_DAEMON_WAIT_MS = 10_000;
+/** Tools of one agent, which every provider takes. */
+export const ENGINE_TOOLS_MAX = 128;
+/** The words of the program of an MCP server; tools of one server, and pages of its list. */
+export const MCP_ARGS_MAX = 64;
+export const MCP_TOOLS_MAX = 256;
+export const MCP_PAGES_MAX = 16;
+/** A tool of an MCP server: its description, which is cut, and its JSON Schema as JSON, without which it is not offered. */
+export const MCP_DESCRIPTION_MAX_BYTES = 4_096;
+export const MCP_SCHEMA_MAX_BYTES = 32 * 1024;
+/** One message of an MCP server, and all bytes of one answer by HTTP. A server that sends more is ended. */
+export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
+/** An MCP server connects and lists its tools within this, and ends a call within this. */
+export const MCP_CONNECT_MAX_MS = 30_000;
+export const MCP_CALL_MAX_MS = 10 * 60_000;
+/** An MCP server that has ended is started again for a call, this often in one run. */
+export const MCP_RESTARTS_MAX = 3;

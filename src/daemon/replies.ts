@@ -6,7 +6,7 @@
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
-import type { SkillAnswer, SkillsReply, SkillView } from "../protocol/replies/skills.ts";
+import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { RequestName } from "../protocol/requests.ts";
 import type { BuiltinCommand } from "../protocol/words.ts";
@@ -101,6 +101,7 @@ interface OwnReplies {
   "jobs/cancel": { readonly results: readonly PerWorker[] };
   "skill/run": SkillData;
   "skill/list": SkillsReply;
+  "skill/tools": SkillToolsReply;
   "skill/info": SkillView;
   "skill/check": SkillView;
   "protocol/hello": HelloReply;

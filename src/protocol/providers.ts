@@ -9,7 +9,7 @@ const DIALECTS = ["anthropic", "openai"] as const;
 const REFERENCE = /^@(?:env:(.+)|file:(\/.+))$/s;
 
 /** `@env:NAME` or `@file:/ABSOLUTE/PATH`. */
-const SecretReference = z.string().refine((text) => {
+export const SecretReference = z.string().refine((text) => {
   const [, name, path] = REFERENCE.exec(text) ?? [];
   return path !== undefined || (name !== undefined && VARIABLE_NAME.test(name));
 }, "a secret is a reference, @env:NAME or @file:/PATH, and never the value itself");
@@ -22,7 +22,7 @@ const isHttp = (text: string): boolean => {
 };
 
 /** Without credentials: they would stand in logs. */
-const HttpUrl = z
+export const HttpUrl = z
   .string()
   .max(PROVIDER_URL_MAX_CHARS)
   .refine(isHttp, "it is no http or https URL without a user and a password");

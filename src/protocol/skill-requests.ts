@@ -44,6 +44,8 @@ const builtin = Object.fromEntries(BUILTIN_COMMANDS.map((name) => [name, reserve
 export const SKILL_REQUESTS = {
   "skill/run": z.strictObject({ skill, input: z.record(z.string(), z.json()).default({}), ...how }),
   "skill/list": z.strictObject({ workspace }),
+  /** The skills that the caller may run, as a model sees tools. */
+  "skill/tools": z.strictObject({ workspace, profile: how.profile }),
   "skill/info": z.strictObject({ skill, workspace }),
   /** Reads the manifest of a folder, wherever it is. */
   "skill/check": z.strictObject({ folder: workspace }),

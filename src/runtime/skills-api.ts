@@ -2,7 +2,7 @@
 import type { Effect } from "effect";
 import type { Caller } from "../protocol/caller.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
-import type { SkillAnswer, SkillsReply, SkillView } from "../protocol/replies/skills.ts";
+import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
 import type { ProfileName } from "../protocol/words.ts";
 
 export interface SkillAsked {
@@ -28,6 +28,10 @@ export interface SkillsApi {
   run(asked: SkillAsked): Effect.Effect<SkillAnswer, HoldfastError>;
   /** The skills of a workspace, those that cannot be run too. */
   list(workspace: string): Effect.Effect<SkillsReply, HoldfastError>;
+  /** The skills that the caller may run, under their profiles and those of the request, as a model sees tools. */
+  tools(
+    asked: Pick<SkillAsked, "workspace" | "profile" | "caller">,
+  ): Effect.Effect<SkillToolsReply, HoldfastError>;
   /** Reads the manifest of a folder. Fails with SKILL_NOT_FOUND where there is none. */
   check(folder: string): Effect.Effect<SkillView, HoldfastError>;
   info(skill: string, workspace: string): Effect.Effect<SkillView, HoldfastError>;

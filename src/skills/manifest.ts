@@ -18,6 +18,7 @@ import {
 } from "../base/limits.ts";
 import { COMMAND_FORM } from "../protocol/forms.ts";
 import { SkillHost } from "../protocol/skill-requests.ts";
+import { SKILL_EFFECTS, type SkillEffect } from "./skill.ts";
 
 /** protocol-v1.txt, meta: runner. */
 const Runner = z.enum(["exec", "wasi", "oci"]);
@@ -69,6 +70,16 @@ const IMAGE_FORM = /^[a-z0-9][a-z0-9._:/-]*(?::[A-Za-z0-9_][A-Za-z0-9._-]*)?(?:@
 const hasImage = ({ runner, image }: { runner: Runner; image?: string | undefined }): boolean =>
   (runner === "oci") === (image !== undefined);
 
+const changesNothing = ({
+  effect,
+  capabilities,
+}: {
+  effect: SkillEffect;
+  capabilities: z.infer<typeof Capabilities>;
+}): boolean =>
+  effect !== "none" ||
+  (capabilities.network === "none" && capabilities.files !== "write" && !capabilities.state);
+
 /** Variables that podman and its libraries read themselves, before they give them on. */
 const OF_PODMAN =
   /^(?:PATH|HOME|USER|TMPDIR|LANG|TZ|GO[A-Z]*|_?(?:LD|LC|XDG|DBUS|CONTAINERS?|PODMAN|BUILDAH|STORAGE|REGISTRY|DOCKER|NOTIFY|LISTEN|CRUN|LIBCRUN|RUNC|OCI)_.*|[A-Z]+_PROXY)$/i;
@@ -100,6 +111,17 @@ export const SkillManifest = z
     run: z.array(word).min(1).max(SKILL_ARGS_MAX),
     capabilities: Capabilities.prefault({}),
     limits: Limits.prefault({}),
+    effect: z.enum(SKILL_EFFECTS).default("any"),
+    /** A JSON Schema of its input, for models. Without one, a model may send any object. */
+    input_schema: z.record(z.string(), z.json()).default({ type: "object" }),
+  })
+  .refine(changesNothing, {
+    path: ["effect"],
+    message: "a skill that may write files, keeps a state or has a network changes something",
+  })
+  .refine(({ input_schema }) => input_schema.type === "object", {
+    path: ["input_schema"],
+    message: "its type is object, as that of every input",
   })
   .refine(isOffline, {
     path: ["capabilities", "network"],

@@ -5,6 +5,7 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod";
 import { readRegular } from "../base/files/regular-file.ts";
 import { SKILL_FILE_MAX_BYTES, SKILL_FOLDERS_MAX } from "../base/limits.ts";
 import { nearest } from "../base/suggest.ts";
@@ -12,7 +13,7 @@ import { sha256Digest } from "../protocol/canonical-json.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { RESERVED } from "../protocol/profiles.ts";
 import { type ManifestReading, readManifest, readSkillFile, SkillManifest } from "./manifest.ts";
-import type { BuiltinSkill } from "./skill.ts";
+import type { BuiltinSkill, SkillEffect } from "./skill.ts";
 
 export type SkillOrigin = "built_in" | "state" | "configured" | "project";
 
@@ -28,6 +29,9 @@ export interface FoundSkill {
   readonly manifest: SkillManifest | null;
   /** The URLs that an input names, of a built-in skill whose hosts come from its input. */
   readonly urls: BuiltinSkill<unknown, unknown>["urls"];
+  readonly effect: SkillEffect;
+  /** A JSON Schema of its input. */
+  inputSchema(): z.core.JSONSchema.BaseSchema;
   /** One sentence for each mistake of its manifest. */
   readonly problems: readonly string[];
 }
@@ -47,7 +51,16 @@ export const readFolder = (folder: string, origin: SkillOrigin): FoundSkill | un
     if (text === undefined) continue;
     const digest = sha256Digest(text);
     const name = folder.slice(folder.lastIndexOf("/") + 1);
-    const nameless = { name, summary: "", origin, folder, digest, urls: undefined };
+    const nameless = {
+      name,
+      summary: "",
+      origin,
+      folder,
+      digest,
+      urls: undefined,
+      effect: "any" as const,
+      inputSchema: () => ({ type: "object" as const }),
+    };
     if (text === TOO_LARGE)
       return { ...nameless, manifest: null, problems: [`${file} is over ${SKILL_FILE_MAX_BYTES} bytes`] };
     const reading = read(text);
@@ -65,6 +78,8 @@ export const readFolder = (folder: string, origin: SkillOrigin): FoundSkill | un
       name: manifest.name,
       summary,
       manifest: problems.length > 0 ? null : manifest,
+      effect: manifest.effect,
+      inputSchema: () => manifest.input_schema,
       problems,
     };
   }
@@ -97,7 +112,14 @@ const foldersIn = (directory: string): readonly string[] => {
 };
 
 /** A built-in skill reads the workspace, and has a state of its own. */
-const ofBuiltin = ({ name, summary, version, urls }: BuiltinSkill<unknown, unknown>): FoundSkill => ({
+const ofBuiltin = ({
+  name,
+  summary,
+  version,
+  urls,
+  effect,
+  input,
+}: BuiltinSkill<unknown, unknown>): FoundSkill => ({
   name,
   summary,
   origin: "built_in",
@@ -105,6 +127,8 @@ const ofBuiltin = ({ name, summary, version, urls }: BuiltinSkill<unknown, unkno
   digest: sha256Digest(`${name} ${version}`),
   manifest: SkillManifest.parse({ name, summary, version, run: [name], capabilities: { state: true } }),
   urls,
+  effect,
+  inputSchema: () => z.toJSONSchema(input, { io: "input", unrepresentable: "any" }),
   problems: [],
 });
 

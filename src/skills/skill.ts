@@ -1,6 +1,13 @@
 /** A skill that is part of Holdfast: its schemas, and the function that carries it out (protocol-v1.txt, Reserved commands). */
 import type * as z from "zod";
 
+/**
+ * The change that a run makes: none; the same one if the run is repeated; or any. A model's engine runs a call of the first
+ * two again after a crash, and one of the first without a permission.
+ */
+export const SKILL_EFFECTS = ["none", "idempotent", "any"] as const;
+export type SkillEffect = (typeof SKILL_EFFECTS)[number];
+
 /** The part of the world that a run of a skill may use. */
 export interface SkillContext {
   /** An absolute directory. The skill reads and writes no file outside it and `state`. */
@@ -27,6 +34,7 @@ export interface BuiltinSkill<I, O> {
   readonly summary: string;
   /** A semantic version; goes into `meta.skill_version`. */
   readonly version: string;
+  readonly effect: SkillEffect;
   readonly input: z.ZodType<I>;
   readonly output: z.ZodType<O>;
   /** `declared`: it uses `context.fetch`. */

@@ -43,7 +43,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   adapters: ["decoding", "process", "kinds"],
   workspace: ["sandbox", "worktree"],
   skills: ["network", "openapi", "builtin"],
-  engine: ["providers"],
+  engine: ["providers", "tools"],
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
   daemon: ["handlers"],

@@ -1,6 +1,6 @@
 /** The reserved skill commands of protocol-v1.txt, and skill/run for every other skill. */
 import { Effect } from "effect";
-import type { Outcome } from "../../protocol/outcome.ts";
+import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { SkillAnswer } from "../../protocol/replies/skills.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import { BUILTIN_COMMANDS, type BuiltinCommand } from "../../protocol/words.ts";
@@ -26,13 +26,20 @@ const builtin = Object.fromEntries(
   BUILTIN_COMMANDS.map((name) => [name, reserved(name)]),
 ) as unknown as Handlers<BuiltinCommand>;
 
-export const SKILLS: Handlers<"skill/run" | "skill/list" | "skill/info" | "skill/check" | BuiltinCommand> = {
+export const SKILLS: Handlers<
+  "skill/run" | "skill/list" | "skill/tools" | "skill/info" | "skill/check" | BuiltinCommand
+> = {
   "skill/run": {
     lifetime: "open",
     run: ({ runtime, caller }, asked) =>
       Effect.map(runtime.skills.run({ ...asked, caller: caller() }), outcomeOf),
   },
   "skill/list": read(({ skills }, { workspace }) => skills.list(workspace)),
+  "skill/tools": {
+    lifetime: "read",
+    run: ({ runtime, caller }, asked) =>
+      Effect.map(runtime.skills.tools({ ...asked, caller: caller() }), (reply) => success(reply)),
+  },
   "skill/info": read(({ skills }, { skill, workspace }) => skills.info(skill, workspace)),
   "skill/check": read(({ skills }, { folder }) => skills.check(folder)),
   ...builtin,

@@ -14,7 +14,7 @@ import { asObject, asString, type JsonObject } from "../../base/json.ts";
 import { PROVIDER_RETRY_AFTER_MAX_MS } from "../../base/limits.ts";
 import { classifyStatus, PROVIDER_ERRORS, type ProviderErrorName } from "../../protocol/provider-errors.ts";
 import { ModelError, type ModelErrorKind } from "../model.ts";
-import { SilenceError, TooMuchError } from "./wire.ts";
+import { SilenceError, TooMuchError } from "../wire.ts";
 
 /** The kind by the error type or code that a provider names. */
 const KIND_OF_NAME: Readonly<Partial<Record<ProviderErrorName, ModelErrorKind>>> = {

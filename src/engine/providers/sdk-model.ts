@@ -3,17 +3,18 @@
  * at its first request (docs/reference/models.md).
  */
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { MODEL_SILENCE_MAX_MS } from "../../base/limits.ts";
+import { MODEL_SILENCE_MAX_MS, MODEL_WIRE_MAX_BYTES } from "../../base/limits.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
 import { type FinishReason, type Model, ModelError, type ModelPart, type ModelRequest } from "../model.ts";
+import { type Secrets, secretOf } from "../secrets.ts";
+import { boundedFetch } from "../wire.ts";
 import { AnswerBuilder } from "./answer.ts";
 import { loadDialect } from "./dialect.ts";
 import { cutOff, modelErrorOf } from "./errors.ts";
-import { keyOf, type Secrets } from "./key.ts";
 import { promptOf, toolsOf } from "./prompt.ts";
 import { findModel, type NamedModel, type Provider } from "./provider.ts";
 import { structured } from "./structured.ts";
 import { tokensOf } from "./usage.ts";
-import { boundedFetch } from "./wire.ts";
 
 export interface SdkModelOptions {
   readonly providers: ReadonlyMap<string, Provider>;
@@ -46,7 +47,12 @@ const opened = async (
   const key = await keyOf(provider, secrets);
   const open = await loadDialect(provider.dialect);
   const { messages, responseFormat } = structured(request.messages, request.output_schema, provider);
-  const { stream } = await open({ provider, model, key, fetch: boundedFetch(silence_ms) }).doStream({
+  const { stream } = await open({
+    provider,
+    model,
+    key,
+    fetch: boundedFetch({ silence_ms, max_bytes: MODEL_WIRE_MAX_BYTES }),
+  }).doStream({
     prompt: promptOf(messages, provider.dialect),
     tools: request.tools.length === 0 ? undefined : toolsOf(request.tools),
     maxOutputTokens: request.max_output_tokens,
@@ -54,6 +60,14 @@ const opened = async (
     abortSignal,
   });
   return stream;
+};
+
+/** Undefined if the provider needs none. */
+const keyOf = async ({ name, key }: Provider, secrets: Secrets): Promise<string | undefined> => {
+  if (key === undefined) return undefined;
+  return secretOf(key, `the provider ${name}`, secrets).catch((cause: HoldfastError) => {
+    throw new ModelError("auth", cause.message);
+  });
 };
 
 async function* partsOf(

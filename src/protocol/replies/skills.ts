@@ -1,6 +1,7 @@
 /** The answers of the runtime about skills. */
 import * as z from "zod";
 import type { RunMeta } from "../outcome.ts";
+import type { JsonValue } from "../records.ts";
 import type { Reply } from "./reply.ts";
 
 /** The `data` of the skill's envelope, with its secrets masked, and how it was made. */
@@ -27,6 +28,19 @@ export const SkillView = z.object({
   problems: z.array(z.string()).describe("the mistakes of its manifest"),
 });
 export type SkillView = Reply<typeof SkillView>;
+
+/** A skill as a tool of a model. */
+export interface SkillTool {
+  readonly skill: string;
+  readonly summary: string;
+  /** A JSON Schema of an object. */
+  readonly input_schema: JsonValue;
+  readonly effect: "none" | "idempotent" | "any";
+}
+
+export interface SkillToolsReply {
+  readonly tools: readonly SkillTool[];
+}
 
 export interface SkillsReply {
   readonly skills: readonly SkillView[];

@@ -10,7 +10,7 @@ import { CAPTURE_MAX_BYTES, SKILL_GRACE_MS, SKILL_PRINTED_MAX_BYTES } from "../.
 import { byOf, type Caller, USER } from "../../protocol/caller.ts";
 import { ERROR_CATALOGUE, HoldfastError } from "../../protocol/errors.ts";
 import { failure, type Outcome } from "../../protocol/outcome.ts";
-import { DAEMON_STREAM } from "../../protocol/records.ts";
+import { DAEMON_STREAM, type JsonValue } from "../../protocol/records.ts";
 import { makeRedactor, redactError } from "../../protocol/redact.ts";
 import type { SkillAnswer, SkillView } from "../../protocol/replies/skills.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
@@ -51,6 +51,24 @@ export class Skills implements SkillsApi {
     attempt(() => ({
       skills: findSkills(this.ground.places, workspace).map((skill) => this.viewOf(skill)),
     }));
+
+  readonly tools: SkillsApi["tools"] = (asked) =>
+    attempt(() => {
+      const workspace = realPath(asked.workspace);
+      const mayRun = (skill: FoundSkill): boolean =>
+        skill.manifest !== null &&
+        this.denial(skill, { ...asked, workspace, skill: skill.name }, hostsOf(skill, {}) ?? []) ===
+          undefined;
+      const tools = findSkills(this.ground.places, workspace).filter(mayRun);
+      return {
+        tools: tools.map(({ name: skill, summary, effect, inputSchema }) => ({
+          skill,
+          summary,
+          input_schema: inputSchema() as JsonValue,
+          effect,
+        })),
+      };
+    });
 
   readonly info: SkillsApi["info"] = (name, workspace) =>
     attempt(() => this.viewOf(findSkill(this.ground.places, workspace, name)));

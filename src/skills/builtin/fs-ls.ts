@@ -149,6 +149,7 @@ export const fsLs: BuiltinSkill<LsInput, LsOutput> = {
   name: "fs/ls",
   summary: "List a directory of the workspace.",
   version: "1.0.0",
+  effect: "none",
   input,
   output,
   network: "none",

@@ -105,6 +105,7 @@ export const fsRead: BuiltinSkill<ReadInput, ReadOutput> = {
   name: "fs/read",
   summary: "Read a file of the workspace.",
   version: "1.0.0",
+  effect: "none",
   input,
   output,
   network: "none",

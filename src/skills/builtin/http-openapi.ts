@@ -229,6 +229,7 @@ export const httpOpenapi: BuiltinSkill<OpenapiInput, OpenapiOutput> = {
   name: "http/openapi",
   summary: "Call an operation of a server by its OpenAPI document.",
   version: "1.0.0",
+  effect: "any",
   input,
   output,
   network: "declared",

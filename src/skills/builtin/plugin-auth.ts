@@ -24,6 +24,7 @@ export const pluginAuth: BuiltinSkill<AuthInput, AuthOutput> = {
   name: "plugin/auth",
   summary: "Show where the credentials of a request go.",
   version: "1.0.0",
+  effect: "any",
   input,
   output,
   network: "none",

@@ -33,6 +33,7 @@ export const pluginPagination: BuiltinSkill<PagingInput, PagingOutput> = {
   name: "plugin/pagination",
   summary: "Find the next page of an answer.",
   version: "1.0.0",
+  effect: "any",
   input,
   output,
   network: "none",

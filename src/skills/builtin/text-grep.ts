@@ -232,6 +232,7 @@ export const textGrep: BuiltinSkill<GrepInput, GrepOutput> = {
   name: "text/grep",
   summary: "Find lines that match a pattern in files of the workspace.",
   version: "1.0.0",
+  effect: "none",
   input,
   output,
   network: "none",

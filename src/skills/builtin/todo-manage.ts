@@ -106,6 +106,7 @@ export const todoManage: BuiltinSkill<TodoInput, TodoOutput> = {
   name: "todo/manage",
   summary: "Keep a todo list of the workspace.",
   version: "1.0.0",
+  effect: "any",
   input,
   output,
   network: "none",

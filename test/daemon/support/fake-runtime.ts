@@ -85,6 +85,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     principalOf: () => undefined,
     skills: {
       run: unused("skills.run"),
+      tools: unused("skills.tools"),
       list: unused("skills.list"),
       info: unused("skills.info"),
       check: unused("skills.check"),

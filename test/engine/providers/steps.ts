@@ -1,9 +1,9 @@
 /** One step of a model in tests: a provider at a URL, and all that came of a request to it. */
 import { inspect } from "node:util";
 import type { ModelError, ModelPart, ModelRequest, ToolSpec } from "../../../src/engine/model.ts";
-import { secretsOf } from "../../../src/engine/providers/key.ts";
 import { providersOf } from "../../../src/engine/providers/provider.ts";
 import { makeSdkModel } from "../../../src/engine/providers/sdk-model.ts";
+import { secretsOf } from "../../../src/engine/secrets.ts";
 
 export const DIALECTS = ["anthropic", "openai"] as const;
 type TestDialect = (typeof DIALECTS)[number];

@@ -1,17 +1,22 @@
-/** The HTTP of a provider: no redirect, because headers with a key would follow it, and a bound on bytes and on silence. */
-import { MODEL_WIRE_MAX_BYTES } from "../../base/limits.ts";
+/** HTTP to a server of others: no redirect, because headers with a key would follow it, and a bound on bytes and on silence. */
 
-/** The provider sent more than MODEL_WIRE_MAX_BYTES. */
+/** The server sent more bytes than its bound. */
 export class TooMuchError extends Error {}
-/** The provider sent nothing for too long. */
+/** The server sent nothing for too long. */
 export class SilenceError extends Error {}
 
 /** Silence is counted in parts, so that a pause of the whole process, however long, counts as one part. */
 const PARTS = 10;
 
-/** `silence_ms`: the longest time without a byte, from the request on. */
+export interface WireBounds {
+  /** The longest time without a byte, from the request on. */
+  readonly silence_ms: number;
+  /** Bytes of one answer. */
+  readonly max_bytes: number;
+}
+
 export const boundedFetch =
-  (silence_ms: number): typeof fetch =>
+  ({ silence_ms, max_bytes }: WireBounds): typeof fetch =>
   async (input, init) => {
     const silence = new AbortController();
     let quiet = 0;
@@ -33,22 +38,26 @@ export const boundedFetch =
       const heard = () => {
         quiet = 0;
       };
-      return new Response(response.body.pipeThrough(bounded(heard, end)), response);
+      return new Response(response.body.pipeThrough(bounded(max_bytes, heard, end)), response);
     } catch (cause) {
       end();
       throw silence.signal.aborted ? silence.signal.reason : cause;
     }
   };
 
-const bounded = (heard: () => void, end: () => void): TransformStream<Uint8Array, Uint8Array> => {
+const bounded = (
+  max_bytes: number,
+  heard: () => void,
+  end: () => void,
+): TransformStream<Uint8Array, Uint8Array> => {
   let bytes = 0;
   return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       heard();
       bytes += chunk.byteLength;
-      if (bytes > MODEL_WIRE_MAX_BYTES) {
+      if (bytes > max_bytes) {
         end();
-        throw new TooMuchError(`over ${MODEL_WIRE_MAX_BYTES} bytes`);
+        throw new TooMuchError(`over ${max_bytes} bytes`);
       }
       controller.enqueue(chunk);
     },
