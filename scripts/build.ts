@@ -8,11 +8,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import packageJson from "../package.json" with { type: "json" };
 import { outputSchemaOf } from "../src/cli/output-schemas.ts";
 import { COMMANDS } from "../src/commands/commands.ts";
 import { jsonSchemas } from "../src/protocol/json-schemas.ts";
 import { FIELDS, shownDefault } from "../src/protocol/spec-fields.ts";
 import { treeFileSchema } from "../src/tree-file/schema.ts";
+import { openApi } from "./openapi/document.ts";
 import { stamp } from "./sources.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -233,6 +235,7 @@ const writeSchemas = (): void => {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
   }
+  writeFileSync(join(dist, "schemas", "openapi.json"), `${JSON.stringify(openApi(packageJson.version))}\n`);
 };
 
 for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, name), { recursive: true });

@@ -1025,3 +1025,33 @@ export const MCP_CONNECT_MAX_MS = 30_000;
 export const MCP_CALL_MAX_MS = 10 * 60_000;
 /** An MCP server that has ended is started again for a call, this often in one run. */
 export const MCP_RESTARTS_MAX = 3;
+
+// HTTP of the daemon
+/** The port if only `--http` is given. */
+export const API_PORT_DEFAULT = 7433;
+/** Request line and headers of one request. */
+export const API_HEAD_MAX_BYTES = 16 * 1024;
+/** From the first byte of a request to the last one of its headers, and of its body. */
+export const API_HEAD_MAX_MS = 10_000;
+export const API_REQUEST_MAX_MS = 30_000;
+/** How often overdue requests are looked for. */
+export const API_OVERDUE_LOOK_MS = 1_000;
+/** How long a connection without a request stays open. */
+export const API_KEEP_ALIVE_MS = 30_000;
+/** How long a client may take nothing of what it asked for. */
+export const API_STALLED_MAX_MS = 30_000;
+/** A comment of an event stream, so that a proxy does not take a quiet one for dead. */
+export const API_COMMENT_MS = 15_000;
+/** The wait that an event stream asks of a client that lost it. */
+export const API_RETRY_MS = 2_000;
+/** Open connections; each needs a descriptor. */
+export const API_CONNECTIONS_MAX = 12_000;
+/** How long a client that was refused may go on sending before it is cut off. */
+export const API_LINGER_MS = 1_000;
+/** Names in `http.hosts`. */
+export const HTTP_HOSTS_MAX = 64;
+/** Parameters of one query. */
+export const API_PARAMETERS_MAX = 256;
+/** Refusals that daemon.log tells in a period; the others are counted. */
+export const API_REFUSALS_TOLD_MAX = 10;
+export const API_REFUSALS_PERIOD_MS = 60_000;

@@ -199,6 +199,8 @@ export const CHECKS: Checks = {
   "agent/logs": logsProblems,
   "agent/search": searchProblems,
   "agent/usage": usageProblems,
+  "daemon/run": daemon.httpProblems,
+  "daemon/start": daemon.httpProblems,
   "daemon/stop": daemon.stopProblems,
   "db/export": db.exportProblems,
   "db/gc": db.gcProblems,

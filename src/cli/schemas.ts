@@ -77,7 +77,7 @@ const doctor: z.ZodType<DoctorReport> = z.object({
     }),
   ),
 });
-const status = z.object({
+export const status = z.object({
   version: z.string(),
   pid: z.int(),
   node: z.string(),
@@ -118,6 +118,10 @@ const status = z.object({
     newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),
   }),
   configuration_changed: z.boolean().describe("config.yaml has changed since the daemon read it"),
+  http: z
+    .object({ url: z.string().nullable(), trouble: z.string().nullable() })
+    .nullable()
+    .describe("the URL of HTTP, or why it is not served now; null if nobody asked for it"),
   callers: z.object({
     from: z
       .enum(["kernel", "claims"])
@@ -125,7 +129,7 @@ const status = z.object({
     reason: z.string().optional(),
   }),
 }) satisfies z.ZodType<Replies["daemon/status"]>;
-const followed = z.object({
+export const followed = z.object({
   next: z.int().describe("seq to continue from: --from"),
   records: z.int(),
   cursor: z
@@ -133,6 +137,14 @@ const followed = z.object({
     .describe("the same with the log's epoch; --from refuses it after an older copy of the log was restored"),
 });
 
+export const cancelledTurn = z.object({ id, effect: z.enum(["updated", "noop"]) });
+export const checked = z.object({
+  ok: z.boolean(),
+  records: z.int(),
+  head: z.int(),
+  findings: z.array(z.string()),
+  notes: z.array(z.string()),
+});
 /** One record of a stream, printed as a line before the envelope (cli.md, One record). */
 export const record = z.object({
   seq: z.int(),
@@ -148,6 +160,18 @@ export const record = z.object({
   payload: z.record(z.string(), z.json()),
 });
 
+export const why = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  type: z.enum(["worker", "supervisor"]),
+  state: z.union([WorkerState, SupervisorPhase]),
+  reason: z.string(),
+  suggestion: z.string().nullable().describe("the step that lets a paused worker continue"),
+  denied: WorkerView.shape.denied,
+  records: z.array(record),
+  omitted: z.int(),
+  names: z.record(z.string(), z.string()).describe("names of the workers that the records are about, by id"),
+});
 const text = z.object({ text: z.string() });
 const installed = z.object({
   path: z.string(),
@@ -185,20 +209,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     TreeNode,
     z.object({ trees: z.int().describe("with --follow: how many trees were shown") }),
   ]),
-  "agent/why": z.object({
-    id: z.string(),
-    name: z.string().nullable(),
-    type: z.enum(["worker", "supervisor"]),
-    state: z.union([WorkerState, SupervisorPhase]),
-    reason: z.string(),
-    suggestion: z.string().nullable().describe("the step that lets a paused worker continue"),
-    denied: WorkerView.shape.denied,
-    records: z.array(record),
-    omitted: z.int(),
-    names: z
-      .record(z.string(), z.string())
-      .describe("names of the workers that the records are about, by id"),
-  }),
+  "agent/why": why,
   "agent/info": WorkerInfo,
   "agent/usage": UsageReply,
   "agent/watch": followed,
@@ -243,7 +254,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/approvals": z.array(ApprovalView),
   "approvals/approve": ApprovedReply,
   "approvals/deny": ApprovedReply,
-  "agent/cancel": z.object({ id, effect: z.enum(["updated", "noop"]) }),
+  "agent/cancel": cancelledTurn,
   "bb/post": PostReply,
   "bb/list": z.array(ItemView),
   "bb/search": z.array(ItemView),
@@ -298,13 +309,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   }),
   "daemon/install": installed,
   "daemon/uninstall": installed,
-  "db/check": z.object({
-    ok: z.boolean(),
-    records: z.int(),
-    head: z.int(),
-    findings: z.array(z.string()),
-    notes: z.array(z.string()),
-  }),
+  "db/check": checked,
   "db/rebuild": z.object({ records: z.int(), effect }),
   "db/gc": z.object({
     records: z.int(),

@@ -1,6 +1,15 @@
 /** Commands of the daemon. */
+import type { FlagDef } from "../base/flag.ts";
 import { inGroup } from "./command.ts";
 import { dryRun } from "./flags.ts";
+
+const http: FlagDef = {
+  name: "http",
+  type: "string",
+  value: "[HOST:]PORT",
+  optional: true,
+  help: "serve the API over HTTP, on 127.0.0.1:7433 if no address is given",
+};
 
 export const DAEMON_COMMANDS = inGroup("This machine", [
   {
@@ -8,6 +17,7 @@ export const DAEMON_COMMANDS = inGroup("This machine", [
     danger: "mutating",
     exits: [6],
     summary: "Run the daemon in the foreground",
+    flags: [http],
     examples: ["agent daemon run"],
   },
   {
@@ -15,7 +25,8 @@ export const DAEMON_COMMANDS = inGroup("This machine", [
     danger: "mutating",
     exits: [6],
     summary: "Start the daemon in the background",
-    examples: ["agent daemon start"],
+    flags: [http],
+    examples: ["agent daemon start", "agent daemon start --http"],
   },
   {
     words: ["daemon", "stop"],

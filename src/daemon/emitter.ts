@@ -1,9 +1,10 @@
-/** Sends the records of one request to its client: progress envelopes, as fast as the client takes them. */
+/** Sends the records of one request to its client, in the framing of its transport, as fast as the client takes them. */
 import { WATCHER_CHUNK_CHARS } from "../base/limits.ts";
 import type { Artifactizer } from "../protocol/artifactize.ts";
 import {
   type EnvelopeHead,
   encodeEnvelope,
+  type ProgressMeta,
   progressEnvelope,
   progressFrame,
   progressLine,
@@ -21,58 +22,76 @@ export interface EmittedRequest {
   readonly inlineMax: number;
 }
 
-export class Emitter {
-  private readonly request: EmittedRequest;
-  private readonly artifactize: Artifactizer;
-  private readonly outbox: Outbox;
-  /** The terminal line of the request has not been sent. */
-  private readonly isOpen: () => boolean;
-  private seq = 0;
+/** The text of each record of one page, by its place in it: of the record as it is, or of its data where it was too large. */
+export interface Framing {
+  whole(record: string, at: number): string;
+  large(data: object, at: number): string;
+}
 
-  constructor(request: EmittedRequest, artifactize: Artifactizer, outbox: Outbox, isOpen: () => boolean) {
-    this.request = request;
-    this.artifactize = artifactize;
-    this.outbox = outbox;
-    this.isOpen = isOpen;
+/** A progress envelope for each record. */
+export const inEnvelopes = ({
+  head,
+  startedAt,
+}: Pick<EmittedRequest, "head" | "startedAt">): ((meta?: ProgressMeta) => Framing) => {
+  let seq = 0;
+  return (meta) => {
+    const frame = progressFrame(head, timeSince(startedAt), meta);
+    return {
+      whole: (record) => progressLine(frame, seq++, record),
+      large: (data) => encodeEnvelope(progressEnvelope(head, timeSince(startedAt), seq++, data)),
+    };
+  };
+};
+
+export interface EmitterParts {
+  readonly request: Pick<EmittedRequest, "id" | "inlineMax">;
+  readonly framing: (meta?: ProgressMeta) => Framing;
+  readonly artifactize: Artifactizer;
+  readonly outbox: Outbox;
+  /** The terminal line of the request has not been sent. */
+  readonly isOpen: () => boolean;
+}
+
+export class Emitter {
+  private readonly parts: EmitterParts;
+
+  constructor(parts: EmitterParts) {
+    this.parts = parts;
   }
 
-  readonly emit: Emit = (records, meta) => {
-    const { head, startedAt } = this.request;
-    return this.sendFrom(0, records, progressFrame(head, timeSince(startedAt), meta));
-  };
+  readonly emit: Emit = (records, meta) => this.sendFrom(0, records, this.parts.framing(meta));
 
-  private sendFrom(
-    begin: number,
-    records: readonly string[],
-    frame: ReturnType<typeof progressFrame>,
-  ): Promise<void> | undefined {
-    const { id, inlineMax } = this.request;
+  private sendFrom(begin: number, records: readonly string[], framing: Framing): Promise<void> | undefined {
+    const { request, artifactize, outbox, isOpen } = this.parts;
     let at = begin;
-    while (at < records.length && this.isOpen()) {
+    while (at < records.length && isOpen()) {
       let text = "";
       let large: Promise<object> | undefined;
       while (at < records.length && text.length < WATCHER_CHUNK_CHARS && large === undefined) {
-        const record = records[at++] as string;
-        large = this.artifactize.record(record, inlineMax);
-        if (large === undefined) text += progressLine(frame, this.seq++, record);
+        const record = records[at] as string;
+        large = artifactize.record(record, request.inlineMax);
+        if (large === undefined) text += framing.whole(record, at);
+        at += 1;
       }
-      const taken = text === "" ? undefined : this.outbox.stream(id, text);
+      const taken = text === "" ? undefined : outbox.stream(request.id, text);
       const next = at;
       if (large !== undefined)
-        return this.sendLarge(large, taken).then(() => this.sendFrom(next, records, frame));
-      if (taken !== undefined) return taken.then(() => this.sendFrom(next, records, frame));
+        return this.sendLarge(large, taken, (data) => framing.large(data, next - 1)).then(() =>
+          this.sendFrom(next, records, framing),
+        );
+      if (taken !== undefined) return taken.then(() => this.sendFrom(next, records, framing));
     }
     return undefined;
   }
 
   /** Only this watcher waits for the large record. */
-  private async sendLarge(large: Promise<object>, before: Promise<void> | undefined): Promise<void> {
-    const { id, head, startedAt } = this.request;
+  private async sendLarge(
+    large: Promise<object>,
+    before: Promise<void> | undefined,
+    framed: (data: object) => string,
+  ): Promise<void> {
+    const { request, outbox, isOpen } = this.parts;
     const [data] = await Promise.all([large, before]);
-    if (!this.isOpen()) return;
-    await this.outbox.stream(
-      id,
-      encodeEnvelope(progressEnvelope(head, timeSince(startedAt), this.seq++, data)),
-    );
+    if (isOpen()) await outbox.stream(request.id, framed(data));
   }
 }

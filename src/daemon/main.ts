@@ -25,6 +25,7 @@ import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Guard } from "./guard.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
+import { type HttpServer, keptHttp, openHttp, withHttp } from "./http/open.ts";
 import { judged } from "./judged.ts";
 import { type KeptFile, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { removeLeftovers } from "./leftovers.ts";
@@ -125,27 +126,30 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         health: watchdog.health(),
         configuration_changed: registry.isOutdated?.() ?? false,
         callers: peers.evidence(),
+        http: http === undefined ? null : { url: http.url() ?? null, trouble: http.trouble() ?? null },
       }),
       shutdown: (agents, reason, by) =>
         shutdown(
           Effect.suspend(() => runtime.shutdown(agents, reason, by)),
           reason,
-          server,
+          door,
           stopped,
         ),
     };
     crashPoint("boot-before-socket");
     const server = yield* listenFor(options, place, services, peers, output.inline_max_bytes);
+    const http = yield* openHttp(options, services, artifacts.get, () => watchdog.health().ok);
+    const door = http === undefined ? server : withHttp(server, http);
     facts = services.facts;
     watchdog.beat();
-    yield* keepPlace(options, pulse, place, server, stopped);
+    yield* keepPlace(options, pulse, place, { server, http }, stopped);
     yield* stopOnSignal(options, services);
     // Written now, because a killed daemon would leave no cache to the next one.
     flushCompileCache();
     log("info", "listening", { pid: process.pid, version, socket: path, state_dir: stateDir });
 
     const reason = yield* Deferred.await(stopped);
-    yield* server.drain(stopping());
+    yield* door.drain(stopping());
     log("info", "stopped", { reason });
   });
 
@@ -249,7 +253,7 @@ const listenFor = (
 const shutdown = (
   ending: Effect.Effect<void, HoldfastError>,
   reason: string,
-  server: SocketServer,
+  server: Pick<SocketServer, "refuse" | "accept">,
   stopped: Deferred.Deferred<string, HoldfastError>,
 ): Effect.Effect<void, HoldfastError> =>
   Effect.suspend(() => {
@@ -269,7 +273,7 @@ const keepPlace = (
   options: DaemonOptions,
   pulse: Pulse,
   { path, own, lock, token }: OwnedStateDirectory,
-  server: SocketServer,
+  { server, http }: { readonly server: SocketServer; readonly http: HttpServer | undefined },
   stopped: Deferred.Deferred<string, HoldfastError>,
 ) =>
   Effect.gen(function* () {
@@ -281,6 +285,7 @@ const keepPlace = (
       ...keptLog(stateDir, options.output),
       { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
+      ...(http === undefined ? [] : [keptHttp(http)]),
     ];
     // The log belongs to the other daemon now, so nothing more is written to it.
     yield* keepInPlace(pulse, stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));

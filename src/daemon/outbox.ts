@@ -2,7 +2,6 @@
  * The sending side of one connection. Answers are sent at once, and streams as fast as the client takes them.
  * If a client is behind on its answers, its requests are not read (promise R15).
  */
-import type { Socket } from "node:net";
 import type { Defects } from "../actors/defects.ts";
 import { crashPoint } from "../base/crash-point.ts";
 import { ANSWERS_CHUNK_CHARS, WATCHER_BUFFER_MAX_BYTES } from "../base/limits.ts";
@@ -18,8 +17,19 @@ interface Chunk {
   readonly taken: () => void;
 }
 
+/** The destination of answers: a socket, or the body of an HTTP response. `drain` of it calls `drained`. */
+export interface Sink {
+  readonly writable: boolean;
+  readonly writableNeedDrain: boolean;
+  /** Bytes that are not taken yet. */
+  readonly writableLength: number;
+  write(text: string): unknown;
+  /** Reads no more requests until the answers are taken. */
+  pause(): unknown;
+}
+
 export class Outbox {
-  private readonly socket: Socket;
+  private readonly socket: Sink;
   private readonly defects: Defects;
   /** Chunks of streams that wait until the client has taken the data before them. */
   private readonly waiting: Chunk[] = [];
@@ -27,7 +37,7 @@ export class Outbox {
   private gathered = "";
   private isFlushing = false;
 
-  constructor(socket: Socket, defects: Defects) {
+  constructor(socket: Sink, defects: Defects) {
     this.socket = socket;
     this.defects = defects;
   }

@@ -51,6 +51,8 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly callers: CallerEvidence;
   /** config.yaml has changed since the daemon read it. */
   readonly configuration_changed: boolean;
+  /** The URL of HTTP; null if nobody asked for it. `trouble`: why it is not served now. */
+  readonly http: { readonly url: string | null; readonly trouble: string | null } | null;
 }
 
 /** `next` is the seq to go on from, `cursor` the same with the log's epoch; `records` how many were sent as progress. */

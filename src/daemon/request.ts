@@ -13,7 +13,7 @@ import {
 } from "../base/limits.ts";
 import { nearest } from "../base/suggest.ts";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
-import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
+import { type ErrorCode, type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { COMMAND_FORM } from "../protocol/forms.ts";
 import { problemsOf } from "../protocol/problems.ts";
 import { isTellable } from "../protocol/redact.ts";
@@ -73,38 +73,34 @@ const Cancel = z.strictObject({ request_id: id });
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const parseRequest = (line: Buffer): ParsedRequest => {
-  if (isTooDeep(line))
-    return {
-      head: UNREADABLE,
-      error: new HoldfastError(
-        "REQUEST_TOO_LARGE",
-        `A request nests at most ${REQUEST_MAX_DEPTH} levels deep.`,
-        { phase: "validation" },
-      ),
-    };
+  const read = readJson(line);
+  return "error" in read ? { head: UNREADABLE, error: read.error } : checkRequest(read.json);
+};
+
+/** A value of JSON in UTF-8 that every reader reads alike, within the bounds of a request; or the mistake in it. */
+export const readJson = (bytes: Buffer): { readonly json: unknown } | { readonly error: HoldfastError } => {
+  const wrong = (code: ErrorCode, sentence: string, cause?: unknown) => ({
+    error: new HoldfastError(code, sentence, { cause, phase: "validation" }),
+  });
+  if (isTooDeep(bytes))
+    return wrong("REQUEST_TOO_LARGE", `A request nests at most ${REQUEST_MAX_DEPTH} levels deep.`);
   let json: unknown;
   let text: string;
   try {
-    text = utf8.decode(line);
+    text = utf8.decode(bytes);
     json = JSON.parse(text);
   } catch (cause) {
-    return {
-      head: UNREADABLE,
-      error: new HoldfastError("PARSE_ERROR", "The request is not JSON in UTF-8.", {
-        cause,
-        phase: "validation",
-      }),
-    };
+    return wrong("PARSE_ERROR", "The request is not JSON in UTF-8.", cause);
   }
   // JSON readers differ in which of two equal members they use, so the request is refused.
   const twice = duplicateIn(text);
-  if (twice !== undefined)
-    return {
-      head: UNREADABLE,
-      error: new HoldfastError("ENVELOPE_INVALID", `The request has the member ${twice} twice.`, {
-        phase: "validation",
-      }),
-    };
+  return twice === undefined
+    ? { json }
+    : wrong("ENVELOPE_INVALID", `The request has the member ${twice} twice.`);
+};
+
+/** Checks the frame, then the command's own data. */
+export const checkRequest = (json: unknown): ParsedRequest => {
   const frame = Frame.safeParse(json);
   if (!frame.success) {
     return {

@@ -2,15 +2,15 @@
  * The requests of one connection without a terminal line yet. Each runs as a fiber once its turn has come,
  * and is answered once.
  */
-import { Cause, Effect, Exit, type Fiber } from "effect";
+import { Effect, type Exit, type Fiber } from "effect";
 import type { Defects } from "../actors/defects.ts";
 import { REQUESTS_IN_FLIGHT_MAX } from "../base/limits.ts";
-import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import { failure, type Outcome } from "../protocol/outcome.ts";
 import type { RequestName } from "../protocol/requests.ts";
-import { cancelledByClient } from "./answers.ts";
-import { type EmittedRequest, Emitter } from "./emitter.ts";
+import { cancelledByClient, outcomeOf } from "./answers.ts";
+import { type EmittedRequest, Emitter, inEnvelopes } from "./emitter.ts";
 import type { HandlerServices, RequestHandler } from "./handlers/handler.ts";
 import { HANDLERS } from "./handlers/index.ts";
 import type { Outbox } from "./outbox.ts";
@@ -122,7 +122,10 @@ export class RequestsInFlight {
       this.end(entry, outbox.lineOf(head, failure(cancelled), startedAt));
       return;
     }
-    const { emit } = new Emitter(entry, services.artifactize, outbox, () => this.has(entry));
+    const { artifactize } = services;
+    const isOpen = () => this.has(entry);
+    const framing = inEnvelopes(entry);
+    const { emit } = new Emitter({ request: entry, framing, artifactize, outbox, isOpen });
     entry.fiber = run(Effect.suspend(() => handler.run(services, data, emit, inlineMax)));
     entry.fiber.addObserver((exit) => this.exited(entry, exit));
   }
@@ -131,23 +134,12 @@ export class RequestsInFlight {
     if (!this.has(entry)) return;
     const { services, outbox } = this.ground;
     const { head, startedAt, inlineMax } = entry;
-    const outcome = this.outcomeOf(entry, exit);
+    const outcome = outcomeOf(exit, this.ground.defects, entry);
     const line = outbox.lineOf(head, outcome, startedAt);
     const bounded = services.artifactize.outcome(outcome, inlineMax, line);
     if (bounded === outcome) this.end(entry, line);
     else
       void Promise.resolve(bounded).then((moved) => this.end(entry, outbox.lineOf(head, moved, startedAt)));
-  }
-
-  private outcomeOf(request: InFlight, exit: Exit.Exit<Outcome<object>, HoldfastError>): Outcome<object> {
-    if (Exit.isSuccess(exit)) return exit.value;
-    if (Cause.hasInterruptsOnly(exit.cause)) return failure(request.cancelled ?? cancelledByClient());
-    const error = asHoldfastError(Cause.squash(exit.cause));
-    // The error asks the user to report it with the log, so the log must have more details than the answer.
-    if (Cause.hasDies(exit.cause) || error.code === "INTERNAL") {
-      this.ground.defects.tell(`in ${request.head.command}`, Cause.squash(exit.cause));
-    }
-    return failure(error);
   }
 
   private end(entry: InFlight, line: string): void {

@@ -1,6 +1,8 @@
 /** The configuration of a daemon, `config.yaml` in its state directory: what users add and allow. Every part is optional. */
 import * as z from "zod";
+import { parseAddress } from "../base/http-address.ts";
 import {
+  HTTP_HOSTS_MAX,
   RUNTIME_NAME_MAX_CHARS,
   SKILL_DIRECTORIES_MAX,
   SKILL_HOSTS_MAX,
@@ -67,6 +69,18 @@ const Skills = z.strictObject({
 });
 export type SkillConfiguration = z.infer<typeof Skills>;
 
+const Http = z.strictObject({
+  /** `[HOST:]PORT`, as `agent daemon start --http` takes it. */
+  listen: z
+    .union([z.string(), z.int().transform(String)])
+    .refine((text) => parseAddress(text) !== undefined, "it is no [HOST:]PORT with an IP address"),
+  /** Names by which clients may reach it, as their Host header has them. */
+  hosts: z
+    .array(z.string().regex(/^[\w.-]+(:\d{1,5})?$/, "a host is NAME or NAME:PORT"))
+    .max(HTTP_HOSTS_MAX)
+    .default([]),
+});
+
 export const Configuration = z.strictObject({
   /** User adapters, loaded when the daemon starts. */
   adapters: z.array(UserAdapter).max(USER_ADAPTERS_MAX).default([]),
@@ -77,6 +91,8 @@ export const Configuration = z.strictObject({
   /** Runtimes beside the built-in one, for `--runtime NAME`, made when the daemon starts. */
   runtimes: runtimesBy(UserRuntime).default({}),
   skills: Skills.prefault({}),
+  /** Serves the control plane over HTTP. */
+  http: Http.optional(),
   /** Roles of agents that others ask for (`agent spawn-many`), beside the built-in ones. */
   roles: Roles.default({}),
 });
@@ -90,6 +106,7 @@ const PARTS: Readonly<Record<string, z.ZodObject>> = {
   kinds: Allowed,
   runtimes: UserRuntime,
   skills: Skills,
+  http: Http,
   roles: Role,
 };
 

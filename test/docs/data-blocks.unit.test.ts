@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
 import { parseConfiguration } from "../../src/daemon/configuration.ts";
 import { CardInput } from "../../src/protocol/board-requests.ts";
 import { openPrices } from "../../src/runtime/prices/lists.ts";
@@ -28,7 +29,7 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
   ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
   [
     "a configuration",
-    /^(adapters|binaries|kinds|runtimes|skills):/,
+    /^(adapters|binaries|http|kinds|runtimes|skills):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
   ],
   ["a skill", /^name: \w+\/\w+/, (text) => expect(readManifest(text)).toHaveProperty("manifest")],
@@ -36,6 +37,11 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
     "an envelope",
     /^\{"version":1,/,
     (text) => expect(answerOf(JSON.parse(text).command, Buffer.from(text)).ok).toBe(true),
+  ],
+  [
+    "a scrape of Prometheus",
+    /^scrape_configs:/,
+    (text) => expect(parse(text)).toHaveProperty("scrape_configs"),
   ],
   ["a card", /^\{"id":/, (text) => expect(CardInput.safeParse(JSON.parse(text)).error).toBeUndefined()],
   [

@@ -33,6 +33,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
   "docs/explanation/workspaces.md: agent spawn --sandbox workspace --sandbox-net none -- npm test":
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
+  "docs/how-to/http.md":
+    "its addresses and tokens differ each time; test/cli/http.e2e.test.ts asks the like of them",
   'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':
     "it waits for Ctrl-C; test/docs/snippets.int.test.ts compiles it",
   "docs/install.md: npm ci && npm run demo":

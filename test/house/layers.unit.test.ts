@@ -46,7 +46,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   engine: ["providers", "tools"],
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
-  daemon: ["handlers"],
+  daemon: ["handlers", "http"],
   cli: ["render", "commands"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */

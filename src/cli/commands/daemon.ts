@@ -1,8 +1,15 @@
 /** agent daemon …: the daemon itself. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { BEGUN_ANEW_VARIABLE } from "../../base/environment.ts";
-import { DAEMON_GONE_WAIT_MS, DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS } from "../../base/limits.ts";
+import { BEGUN_ANEW_VARIABLE, HTTP_VARIABLE } from "../../base/environment.ts";
+import { parseAddress } from "../../base/http-address.ts";
+import {
+  API_PORT_DEFAULT,
+  DAEMON_GONE_WAIT_MS,
+  DAEMON_START_POLL_MS,
+  DAEMON_START_WAIT_MS,
+} from "../../base/limits.ts";
+import { connectDaemon } from "../../daemon/connect.ts";
 import { type DaemonFile, isHolderAlive, readDaemonFile } from "../../daemon/daemon-file.ts";
 import { DAEMON_NODE_FLAGS } from "../../daemon/node-flags.ts";
 import type { Replies } from "../../daemon/replies.ts";
@@ -16,6 +23,8 @@ import { tellConfiguration } from "./added-kinds.ts";
 
 /** Turns this process into the daemon, which takes over signals, stderr and exit code. Never returns. */
 export const run: CommandHandler = async (context) => {
+  const http = httpOf(context.flags.http);
+  if (http !== undefined) process.env[HTTP_VARIABLE] = http;
   beginAnew();
   const running = await context.connect().catch(() => undefined);
   if (running !== undefined) {
@@ -79,12 +88,45 @@ export const start: CommandHandler = async (context) => {
       },
     );
     const before = wasRunning ? readDaemonFile(context.stateDir)?.pid : undefined;
+    const http = httpOf(context.flags.http);
+    if (http !== undefined && !wasRunning) await startServing(context, http);
     const status = await nextStatus(context);
+    if (http !== undefined) refuseWithoutHttp(status);
     await tellConfiguration(context);
     return success({ ...status, effect: status.pid === before ? "noop" : "created" });
   } finally {
     done();
   }
+};
+
+/** The flag with or without a value: `[HOST:]PORT`. */
+const httpOf = (flag: unknown): string | undefined =>
+  flag === undefined ? undefined : typeof flag === "string" ? flag : String(API_PORT_DEFAULT);
+
+export const httpProblems = ({ flags: { http } }: Call): readonly string[] =>
+  typeof http === "string" && parseAddress(http) === undefined
+    ? [`--http takes [HOST:]PORT with an IP address, not "${http}"`]
+    : [];
+
+/** The daemon gets the address by its environment, and an upgrade hands it on. */
+const startServing = async ({ stateDir, env }: Context, http: string): Promise<void> => {
+  const socket = await connectDaemon({
+    stateDir,
+    env: { ...env, [HTTP_VARIABLE]: http },
+    bundle: DAEMON_PROGRAM,
+  });
+  socket.destroy();
+};
+
+const refuseWithoutHttp = ({ http, pid }: Replies["daemon/status"]): void => {
+  if (http?.url) return;
+  throw http?.trouble
+    ? new HoldfastError("UNAVAILABLE", `The daemon runs, pid ${pid}. ${http.trouble}`, {
+        suggestion: "End the program that has the port, and the daemon listens by itself.",
+      })
+    : new HoldfastError("INVALID_STATE", `The daemon runs already, pid ${pid}, without HTTP.`, {
+        suggestion: "agent daemon stop --keep-agents && agent daemon start --http; agents keep running.",
+      });
 };
 
 /** The status of the next daemon. A stopping daemon still accepts connections, so the next one is started after it is gone. */

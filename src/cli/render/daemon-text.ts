@@ -52,6 +52,7 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
         ? paint("warn", `not verified: ${oneLine(daemon.callers.reason ?? "")}`)
         : undefined,
     ],
+    ["http", daemon.http && (daemon.http.url ?? paint("bad", oneLine(daemon.http.trouble ?? "", 300)))],
     ["state", daemon.state_dir],
     ["socket", daemon.socket],
     ["node", daemon.node],

@@ -29,6 +29,7 @@ export interface HandlerServices {
     | "health"
     | "configuration_changed"
     | "callers"
+    | "http"
   >;
   /** Identifies the caller of this connection; called when a request wants to change something. */
   readonly caller: () => Caller;

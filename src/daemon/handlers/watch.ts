@@ -4,28 +4,38 @@
  */
 import { Effect } from "effect";
 import { cursorOf } from "../../protocol/cursor.ts";
-import { success } from "../../protocol/outcome.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { RecordType } from "../../protocol/records.ts";
 import type { RequestData } from "../../protocol/requests.ts";
-import type { WatchQuery } from "../../runtime/api.ts";
+import type { RuntimeApi, WatchQuery } from "../../runtime/api.ts";
+import type { LinePage } from "../../runtime/following/follower.ts";
+import type { StreamReply } from "../replies.ts";
 import { invalidRequest } from "../request.ts";
 import type { RequestHandler } from "./handler.ts";
 
 export const watch: RequestHandler<"agent/watch"> = {
   lifetime: "open",
-  run: ({ runtime }, data, emit) =>
-    Effect.gen(function* () {
-      const problems = contradictions(data);
-      if (problems.length > 0) return yield* Effect.fail(invalidRequest(problems));
-      const ids = yield* Effect.forEach(data.ids, (ref) => runtime.resolve(ref));
-      let records = 0;
-      const next = yield* runtime.follow(queryOf(data, ids), ({ lines }) => {
-        records += lines.length;
-        return emit(lines);
-      });
-      return success({ next, records, cursor: cursorOf(runtime.epoch, next) });
-    }),
+  run: ({ runtime }, data, emit) => watched(runtime, data, ({ lines }) => emit(lines)),
 };
+
+/** Hands the records of a watch to `take`, page by page. */
+export const watched = (
+  runtime: RuntimeApi,
+  data: RequestData<"agent/watch">,
+  take: (page: LinePage) => Promise<void> | undefined,
+): Effect.Effect<Outcome<StreamReply>, HoldfastError> =>
+  Effect.gen(function* () {
+    const problems = contradictions(data);
+    if (problems.length > 0) return yield* Effect.fail(invalidRequest(problems));
+    const ids = yield* Effect.forEach(data.ids, (ref) => runtime.resolve(ref));
+    let records = 0;
+    const next = yield* runtime.follow(queryOf(data, ids), (page) => {
+      records += page.lines.length;
+      return take(page);
+    });
+    return success({ next, records, cursor: cursorOf(runtime.epoch, next) });
+  });
 
 /** No ids means all workers, with or without `all`. */
 const contradictions = ({ ids, all, from, since_ms }: RequestData<"agent/watch">): string[] => {

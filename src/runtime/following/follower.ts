@@ -10,6 +10,8 @@ import type { ReadableLog, Tail, Waiter } from "./tail.ts";
 
 export interface LinePage {
   readonly lines: readonly string[];
+  /** The seq of each line. */
+  readonly seqs: readonly number[];
   /** The seq after this page. */
   readonly head: number;
 }
@@ -56,7 +58,7 @@ const lookFrom = (log: ReadableLog, follow: Follow, from: number): ReadOutcome =
   const { lines: read, seqs, scanned } = log.readLines(from, READ_PAGE_RECORDS, follow.filter);
   const lines = scanned <= until ? read : read.filter((_, at) => (seqs[at] as number) <= until);
   const next = Math.min(scanned, until);
-  if (lines.length > 0) return { type: "page", page: { lines, head: next }, next };
+  if (lines.length > 0) return { type: "page", page: { lines, seqs, head: next }, next };
   if (next > from && next < log.head()) return { type: "more", next };
   return { type: over ? "over" : cut ? "cut" : "wait", next };
 };

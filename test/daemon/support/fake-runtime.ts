@@ -191,7 +191,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
             if (page.length === 0) break;
             pages++;
             cursor += page.length;
-            const taken = take({ lines: page, head: cursor });
+            const seqs = page.map((_, at) => cursor - page.length + at + 1);
+            const taken = take({ lines: page, seqs, head: cursor });
             if (taken === undefined) continue;
             if (taken === "enough") break;
             listeners.delete(goOn);

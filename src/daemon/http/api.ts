@@ -1,0 +1,239 @@
+/**
+ * The control plane over HTTP (interfaces.md, HTTP API): doors first, then the route. Every answer about a request of the
+ * control plane is a Protocol v1 envelope.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Effect } from "effect";
+import { API_LINGER_MS, API_PARAMETERS_MAX } from "../../base/limits.ts";
+import type { Caller } from "../../protocol/caller.ts";
+import type { EnvelopeHead } from "../../protocol/envelope-v1.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import type { RequestData, RequestName } from "../../protocol/requests.ts";
+import type { DaemonStatus } from "../replies.ts";
+import { type CommandRequest, checkRequest, invalidRequest, readJson, UNREADABLE } from "../request.ts";
+import { bodyOf } from "./body.ts";
+import { bearerOf, type DoorRules, noToken, refusalOf } from "./doors.ts";
+import { EventStream } from "./event-stream.ts";
+import { METRICS_TYPE, metricsText } from "./metrics.ts";
+import { dataOfQuery } from "./query.ts";
+import type { makeRefusals } from "./refusals.ts";
+import { type AnswerGround, HttpReply } from "./reply.ts";
+import { routeOf } from "./routes.ts";
+
+export interface HttpGround extends AnswerGround {
+  /** The name of the living token with this secret. */
+  readonly principalOf: (secret: string) => string | undefined;
+  readonly status: Effect.Effect<DaemonStatus, HoldfastError>;
+  readonly isHealthy: () => boolean;
+  /** The OpenAPI document as JSON; undefined if this build has none. */
+  readonly openapi: () => string | undefined;
+  /** The bytes of an artifact. Rejects with ARTIFACT_NOT_FOUND. */
+  readonly artifact: (digest: string) => Promise<Uint8Array>;
+  readonly refused: ReturnType<typeof makeRefusals>;
+}
+
+/** Every answer says to a browser: keep nothing, guess nothing, show it in no frame. */
+const HEADERS = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+} as const;
+
+const METHOD_NOT_ALLOWED = 405;
+
+export class HttpApi {
+  private readonly ground: HttpGround;
+  private readonly rules: () => DoorRules;
+  private readonly open = new Set<HttpReply | EventStream>();
+  /** The answer to every new request while requests are refused. */
+  refusal: HoldfastError | undefined;
+
+  constructor(ground: HttpGround, rules: () => DoorRules) {
+    this.ground = ground;
+    this.rules = rules;
+  }
+
+  /** Ends requests that may never end by themselves. */
+  endOpen(reason: HoldfastError): void {
+    for (const one of [...this.open]) one.endOpen(reason);
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const startedAt = performance.now();
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    try {
+      await this.routed(request, response, startedAt);
+    } catch (cause) {
+      const error = asHoldfastError(cause);
+      if (error.code === "INTERNAL") this.ground.defects.tell("an HTTP request", cause);
+      if (hasBody(request) && !request.complete) leaveBody(request, response);
+      this.refuseOne(response, UNREADABLE, error, startedAt);
+    }
+  }
+
+  /** Answers a request that no handler gets. */
+  private refuseOne(
+    response: ServerResponse,
+    of: EnvelopeHead,
+    error: HoldfastError,
+    startedAt: number,
+    status = error.row.http,
+  ): void {
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (error.info.details?.door !== undefined) this.ground.refused(error, response.req.socket.remoteAddress);
+    this.answerTo(response, of, startedAt).refuse(error, status);
+  }
+
+  private answerTo(response: ServerResponse, of: EnvelopeHead, startedAt: number): HttpReply {
+    const { artifactize } = this.ground.services;
+    const one = new HttpReply(this.ground, response, {
+      head: of,
+      startedAt,
+      inlineMax: artifactize.inline_max_bytes,
+    });
+    return this.kept(one, response);
+  }
+
+  private kept<One extends HttpReply | EventStream>(one: One, response: ServerResponse): One {
+    this.open.add(one);
+    response.once("close", () => this.open.delete(one));
+    return one;
+  }
+
+  private async routed(request: IncomingMessage, response: ServerResponse, startedAt: number): Promise<void> {
+    const { method = "", url = "", headers } = request;
+    const wrong = refusalOf({ method, url, headers }, this.rules());
+    if (wrong !== undefined) throw wrong;
+    const [path = "", query = ""] = url.split("?", 2);
+    const route = routeOf(method, path);
+    if (route.to === "health") return this.health(response);
+    const caller = this.callerOf(bearerOf(headers));
+    if (this.refusal !== undefined) throw this.refusal;
+    switch (route.to) {
+      case "nothing":
+        if (route.allow === undefined) throw route.error;
+        response.setHeader("allow", route.allow);
+        return this.refuseOne(response, UNREADABLE, route.error, startedAt, METHOD_NOT_ALLOWED);
+      case "openapi":
+        return this.document(response);
+      case "metrics":
+        return this.metrics(response);
+      case "artifact":
+        return send(response, "application/octet-stream", await this.ground.artifact(route.digest));
+      case "events":
+        return this.events(response, parametersOf(query), headers["last-event-id"], startedAt);
+      case "request": {
+        const data =
+          route.from === "query" ? dataOfQuery(route.name, parametersOf(query)) : await dataOfBody(request);
+        if (data !== undefined) this.command(response, route.name, { data, request }, caller, startedAt);
+      }
+    }
+  }
+
+  /** Only a named token opens HTTP: the kernel does not tell who is at the other end of a TCP connection. */
+  private callerOf(secret: string | undefined): Caller {
+    const name = secret === undefined ? undefined : this.ground.principalOf(secret);
+    if (name === undefined) throw noToken(secret);
+    return { type: "user", name };
+  }
+
+  private command(
+    response: ServerResponse,
+    name: RequestName,
+    { data, request }: { readonly data: unknown; readonly request: IncomingMessage },
+    caller: Caller,
+    startedAt: number,
+  ): void {
+    const key = request.headers["idempotency-key"];
+    const keyed = typeof key === "string" ? { ...(data as object), idempotency_key: key } : data;
+    const id = request.headers["x-request-id"];
+    const meta = typeof id === "string" ? { request_id: id } : {};
+    const checked = checkRequest({ version: 1, command: name, data: keyed, meta });
+    if ("error" in checked) {
+      this.refuseOne(response, checked.head, checked.error, startedAt);
+      return;
+    }
+    this.answerTo(response, checked.head, startedAt).start(checked.request as CommandRequest, caller);
+  }
+
+  private events(
+    response: ServerResponse,
+    query: URLSearchParams,
+    last: string | string[] | undefined,
+    startedAt: number,
+  ): void {
+    const after = query.get("after");
+    query.delete("after");
+    const from = typeof last === "string" && last !== "" ? last : after;
+    const asked = dataOfQuery("agent/watch", query);
+    const cursor = from === null ? {} : { from: /^\d{1,15}$/.test(from) ? Number(from) : from };
+    const checked = checkRequest({ version: 1, command: "agent/watch", data: { ...asked, ...cursor } });
+    if ("error" in checked) {
+      this.refuseOne(response, checked.head, checked.error, startedAt);
+      return;
+    }
+    const { artifactize } = this.ground.services;
+    const request = { head: checked.head, startedAt, inlineMax: artifactize.inline_max_bytes };
+    this.kept(new EventStream(this.ground, response, request), response).start(
+      checked.request.data as RequestData<"agent/watch">,
+      (error) => this.refuseOne(response, checked.head, error, startedAt),
+    );
+  }
+
+  /** Says no more than whether the supervisor works: it needs no token. */
+  private health(response: ServerResponse): void {
+    const isWell = this.ground.isHealthy() && this.refusal === undefined;
+    send(
+      response,
+      "application/json",
+      `${JSON.stringify({ status: isWell ? "ok" : "unhealthy" })}\n`,
+      isWell ? 200 : 503,
+    );
+  }
+
+  private document(response: ServerResponse): void {
+    const text = this.ground.openapi();
+    if (text === undefined) throw new HoldfastError("UNAVAILABLE", "This build has no OpenAPI document.");
+    send(response, "application/json", text);
+  }
+
+  private async metrics(response: ServerResponse): Promise<void> {
+    send(response, METRICS_TYPE, metricsText(await Effect.runPromise(this.ground.status)));
+  }
+}
+
+const send = (response: ServerResponse, type: string, body: string | Uint8Array, status = 200): void => {
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) }).end(body);
+};
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  (headers["content-length"] ?? "0") !== "0" || headers["transfer-encoding"] !== undefined;
+
+/** Lets a client that still sends read the refusal: its bytes are dropped for a moment, and then the connection is closed. */
+const leaveBody = (request: IncomingMessage, response: ServerResponse): void => {
+  response.setHeader("connection", "close");
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), API_LINGER_MS);
+  request.once("close", () => clearTimeout(timer));
+};
+
+const parametersOf = (query: string): URLSearchParams => {
+  const parameters = new URLSearchParams(query);
+  if (parameters.size > API_PARAMETERS_MAX)
+    throw invalidRequest([`A query has at most ${API_PARAMETERS_MAX} parameters.`]);
+  return parameters;
+};
+
+/** Undefined if the client went away. An empty body is no data. */
+const dataOfBody = async (request: IncomingMessage): Promise<unknown> => {
+  const bytes = await bodyOf(request);
+  if (bytes === undefined || bytes.length === 0) return bytes === undefined ? undefined : {};
+  const read = readJson(bytes);
+  if ("error" in read) throw read.error;
+  return read.json;
+};
