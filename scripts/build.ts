@@ -188,6 +188,22 @@ const buildDaemon = async (): Promise<void> => {
   assertAscii(join(dist, "daemon.js"));
 };
 
+/** The parts of the engine that a run does not use (each provider, the checker of schemas, the script) are files of their own. */
+const buildEngine = async (): Promise<void> => {
+  await build({
+    ...common,
+    entryPoints: { engine: "src/engine/child.ts" },
+    outdir: dist,
+    splitting: true,
+    chunkNames: "engine-[name]-[hash]",
+    plugins: [builtinsRequired],
+    banner: { js: REQUIRE },
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: BUNDLE_LINE_CHARS,
+  });
+};
+
 const buildLibrary = (): void => {
   // The worker thread is a program of its own: nobody imports it.
   const entries = ["library/index", "library/effect", "library/testing", "store/sqlite/thread"]
@@ -242,6 +258,7 @@ for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, 
 await buildClient();
 compileClient();
 await buildDaemon();
+await buildEngine();
 buildLibrary();
 writeSchemas();
 stamp(root);

@@ -90,6 +90,7 @@ export interface Services {
     incarnation: number,
     session: string | undefined,
     worker_id: string,
+    interrupted?: boolean,
   ): Effect.Effect<PreparedLaunch, HoldfastError>;
   /** Called at the end of each tick. */
   readonly onTick?: (() => void) | undefined;

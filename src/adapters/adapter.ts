@@ -44,6 +44,8 @@ export interface PlanContext {
   readonly incarnation: number;
   /** The provider's session of an earlier incarnation, to resume; undefined if there is none. */
   readonly session: string | undefined;
+  /** The last turn of its earlier incarnations has no end on record. */
+  readonly interrupted?: boolean;
   /** The kind's program: from its *_BINARY variable, else from the configuration, else its bare name. */
   readonly binary: string;
 }
@@ -213,7 +215,7 @@ export interface AgentAdapter<S = unknown> {
   readonly ways_of_running?: readonly string[];
   /** Its CLI includes cached tokens in `input_tokens`. Other CLIs report them separately. */
   readonly counts_cached_inside?: boolean;
-  /** The program, and the variable that replaces it; null if argv is the program (command). */
+  /** The program, and the variable that replaces it; null if argv is the program (command), or Holdfast itself. */
   readonly binary: { readonly name: string; readonly variable: string } | null;
   /** Names of the client's variables that this kind may need: keys, base URLs, its own settings. */
   readonly credentials: readonly string[];
@@ -231,6 +233,11 @@ export interface AgentAdapter<S = unknown> {
    * without a question.
    */
   readonly reading_tools?: readonly string[];
+  /**
+   * It keeps a journal of its calls and repeats none that may have changed something: an interrupted turn continues without
+   * a question.
+   */
+  readonly never_repeats?: true;
   /** The protocol of a worker with an open stdin; absent if the kind takes no messages. */
   readonly messages?: MessageProtocol<S>;
   /** Whether stdin stays open for a dialogue. Default: `spec.interactive`. */

@@ -9,7 +9,7 @@ import { DECODER_STATE_MAX_BYTES } from "../base/limits.ts";
 import { AgentEvent } from "../protocol/agent-event.ts";
 import { boundEvent } from "../protocol/bounds.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
-import { ADD_DIRS } from "../protocol/extensions.ts";
+import { ADD_DIRS, MODEL } from "../protocol/extensions.ts";
 import { SESSION_HANDLE } from "../protocol/facets.ts";
 import { problemsOf } from "../protocol/problems.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
@@ -396,19 +396,19 @@ const checkVerdict = <S>(adapter: AgentAdapter<S>, state: S, exit: ExitFacts): v
 
 const opening = (adapter: AgentAdapter): Opening => planContext(adapter, "a prompt");
 
-const planContext = ({ kind, binary }: AgentAdapter, prompt: string): PlanContext => ({
-  spec: WorkerSpec.parse({
-    kind,
-    prompt,
-    cwd: "/",
-    restart: "temporary",
-    argv: binary === null ? ["cat"] : [],
-  }),
-  worker_id: "01JBR0000000000000000000W1",
-  incarnation: 1,
-  session: undefined,
-  binary: kind,
-});
+const planContext = (adapter: AgentAdapter, prompt: string): PlanContext => {
+  const { kind, binary, capabilities } = adapter;
+  const model = capabilities.includes(MODEL) ? { model: "provider/model" } : {};
+  const spec = WorkerSpec.parse({ kind, prompt, cwd: "/", restart: "temporary", ...model });
+  const needsProgram = binary === null && adapter.validate(spec).length > 0;
+  return {
+    spec: needsProgram ? { ...spec, argv: ["cat"] } : spec,
+    worker_id: "01JBR0000000000000000000W1",
+    incarnation: 1,
+    session: undefined,
+    binary: kind,
+  };
+};
 
 const deepFreeze = <T>(value: T): T => {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

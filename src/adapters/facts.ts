@@ -29,6 +29,7 @@ export interface KindFacts
     | "default_restart"
     | "sessions_under"
     | "reading_tools"
+    | "never_repeats"
     | "state"
     | "takes_output_schema"
   > {

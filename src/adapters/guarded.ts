@@ -54,6 +54,7 @@ const AdapterShape = z.looseObject({
   model: called.optional(),
   sessions_under: z.array(variable).optional(),
   reading_tools: z.array(z.string()).optional(),
+  never_repeats: z.literal(true).optional(),
   state: z
     .array(
       z.strictObject({
@@ -250,6 +251,7 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
     ...(adapter.model === undefined ? {} : { model: (spec) => adapter.model!(spec) }),
     ...(adapter.sessions_under === undefined ? {} : { sessions_under: [...adapter.sessions_under] }),
     ...(adapter.reading_tools === undefined ? {} : { reading_tools: [...adapter.reading_tools] }),
+    ...(adapter.never_repeats === undefined ? {} : { never_repeats: adapter.never_repeats }),
     ...(adapter.state === undefined ? {} : { state: [...adapter.state] }),
     ...(adapter.litter === undefined
       ? {}

@@ -9,9 +9,10 @@ import { facts as codex } from "./kinds/codex/facts.ts";
 import { facts as command } from "./kinds/command/facts.ts";
 import { facts as copilot } from "./kinds/copilot/facts.ts";
 import { facts as geminiCli } from "./kinds/gemini-cli/facts.ts";
+import { facts as llm } from "./kinds/llm/facts.ts";
 import { facts as opencode } from "./kinds/opencode/facts.ts";
 
-const ALL = [claudeCode, codex, geminiCli, opencode, copilot, command, acp] as const;
+const ALL = [claudeCode, codex, geminiCli, opencode, copilot, command, acp, llm] as const;
 
 export const KIND_FACTS: readonly KindFacts[] = ALL;
 /** The kind of a worker that runs a plain program instead of an agent. */

@@ -10,6 +10,7 @@ import { codex } from "./kinds/codex/index.ts";
 import { command } from "./kinds/command/index.ts";
 import { copilot } from "./kinds/copilot/index.ts";
 import { geminiCli } from "./kinds/gemini-cli/index.ts";
+import { llm } from "./kinds/llm/index.ts";
 import { opencode } from "./kinds/opencode/index.ts";
 import { skill } from "./kinds/skill/index.ts";
 import type { KindName } from "./kinds.ts";
@@ -22,6 +23,7 @@ const BY_KIND = {
   opencode,
   copilot,
   acp,
+  llm,
 } satisfies Record<KindName, unknown>;
 
 /**

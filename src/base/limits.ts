@@ -996,6 +996,31 @@ export const PAGE_ITEMS_DEFAULT = 1_000;
 export const PAGE_ITEMS_MAX = 100_000;
 /** UTF-16 units of the name of a parameter, or of the path of a field, that pagination uses. */
 export const PAGE_FIELD_MAX_UNITS = 256;
+/** Answers of the model in one turn of the engine: the default and the most. */
+export const ENGINE_STEPS_DEFAULT = 50;
+export const ENGINE_STEPS_MAX = 1_000;
+/** Tries of the engine for one answer of the model, and the waits between them. */
+export const ENGINE_TRIES_MAX = 6;
+export const ENGINE_RETRY_MIN_MS = 500;
+export const ENGINE_RETRY_MAX_MS = 30_000;
+/** A provider that asks for a longer wait ends the turn; the runtime then waits for its limit. */
+export const ENGINE_RETRY_AFTER_MAX_MS = 60_000;
+/** Corrections that the engine asks for if an answer does not match its schema. */
+export const ENGINE_CORRECTIONS_MAX = 1;
+/** Bytes of JSON of one output of a tool that the model gets; a longer one is cut. */
+export const ENGINE_OUTPUT_MAX_BYTES = 64 * 1024;
+/** The time for one call of a tool. */
+export const ENGINE_TOOL_MAX_MS = 600_000;
+/** Ids of messages that a conversation remembers, to recognise one that is given again. */
+export const ENGINE_TAKEN_MAX = 256;
+/** Tokens of a conversation from which on it is compacted: the default, the least and the most. */
+export const ENGINE_CONTEXT_DEFAULT_TOKENS = 150_000;
+export const ENGINE_CONTEXT_MIN_TOKENS = 1_000;
+export const ENGINE_CONTEXT_MAX_TOKENS = 10_000_000;
+/** The newest messages of a conversation that a compaction leaves as they are. */
+export const ENGINE_KEPT_MESSAGES = 8;
+/** A journal of a session that is longer is not opened. */
+export const ENGINE_JOURNAL_MAX_BYTES = 256 * 1024 * 1024;
 /** The address of a provider of models. */
 export const PROVIDER_URL_MAX_CHARS = 2_048;
 /** The text, the reasoning and the calls of one answer of a model, and the bytes of its stream on the wire, whose framing is several times as long. */

@@ -43,7 +43,7 @@ export const confiningIn =
     const cwd = workspace?.cwd ?? spec.cwd;
     const confined = {
       sandbox: spec.sandbox ?? { writable: [] },
-      isAgent: adapter.binary !== null,
+      isAgent: adapter.binary !== null || adapter.sessions_under !== undefined,
       cwd,
       added: addedDirectories({ ...spec, cwd }),
       env,
@@ -62,7 +62,7 @@ export const confiningIn =
 
 export const preparingWith =
   (registry: Registry, skills: SkillGround): Services["prepare"] =>
-  (adapter, spec, incarnation, session, worker_id) =>
+  (adapter, spec, incarnation, session, worker_id, interrupted) =>
     Effect.tryPromise({
       try: async () => {
         const binary =
@@ -71,7 +71,7 @@ export const preparingWith =
             : (spec.env[adapter.binary.variable] ??
               spec.client_env[adapter.binary.variable] ??
               registry.binaryOf(adapter)!);
-        const planned = adapter.plan({ spec, worker_id, incarnation, session, binary });
+        const planned = adapter.plan({ spec, worker_id, incarnation, session, interrupted, binary });
         const own = spec.kind === SKILL_KIND ? skillLaunch(skills, spec) : undefined;
         const plan = own === undefined ? planned : { ...planned, argv: own.argv, env: own.env };
         const built = await buildEnvironment({

@@ -31,6 +31,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "it needs bubblewrap and a server; test/skills/network.e2e.test.ts runs its like",
   'docs/explanation/workspaces.md: agent spawn claude "fix the login" --worktree --sandbox workspace':
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
+  'docs/explanation/engine.md: agent spawn llm "Sum up the changes of this week." --model openai/MODEL --profile worker --wait':
+    "it needs a key; test/engine/child.e2e.test.ts runs its like with a script",
   "docs/explanation/workspaces.md: agent spawn --sandbox workspace --sandbox-net none -- npm test":
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
   "docs/how-to/http.md":

@@ -200,11 +200,12 @@ it("nobody outside adapters/process signals a process of a run", () => {
     /process\.kill\((?![^)]*,\s*0\))/.test(readFileSync(join(src, file), "utf8")),
   );
   // The demo kills the daemon that it started itself, to show what that costs.
-  // The daemon itself, and an upgrade, die where a chaos test armed a crash point in their environment.
+  // The daemon itself, an upgrade and the engine die where a chaos test armed a crash point in their environment.
   expect(sending.filter((file) => !file.startsWith("adapters/process/"))).toEqual([
     "cli/commands/demo-stage.ts",
     "cli/commands/upgrade.ts",
     "daemon/entry.ts",
+    "engine/child.ts",
   ]);
 });
 

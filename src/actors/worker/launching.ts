@@ -119,6 +119,15 @@ const sessionSoFar = ({ journal, adapter, id }: Shell): Effect.Effect<string | u
     ? Effect.undefined
     : journal.ask(({ views }) => views.worker(id)?.session_id ?? undefined);
 
+/** The last turn has no end on record. */
+const wasInterrupted = ({ journal, adapter, id }: Shell): Effect.Effect<boolean> =>
+  adapter.sessions_under === undefined
+    ? Effect.succeed(false)
+    : Effect.map(
+        journal.ask(({ views }) => views.turns(id, 1)),
+        ([turn]) => turn !== undefined && turn.ended_at === null,
+      );
+
 const start = (
   shell: Shell,
   incarnation: number,
@@ -131,7 +140,14 @@ const start = (
     if (refused !== undefined) return yield* Effect.fail(refused);
     const workspace = spec.worktree === undefined ? undefined : yield* readyWorkspace(shell, incarnation);
     const placed = workspace === undefined ? spec : { ...spec, cwd: workspace.cwd };
-    const prepared = yield* services.prepare(adapter, placed, incarnation, session, id);
+    const prepared = yield* services.prepare(
+      adapter,
+      placed,
+      incarnation,
+      session,
+      id,
+      yield* wasInterrupted(shell),
+    );
     const { argv, stdin } = prepared.plan;
     shell.redact = redactorOf(prepared.secrets);
     if (journal.child().stop !== null) return yield* Effect.fail(stoppedBefore());

@@ -32,7 +32,9 @@ export const openTurn = (
     const told = drafts.findLast(({ type }) => type === "session_started");
     const session_id = told?.type === "session_started" ? told.payload.session_id : (row?.session_id ?? null);
     const tools = [...(yield* openTools(shell, drafts)).values()];
-    const effects = tools.filter((name) => adapter.reading_tools?.includes(name) !== true);
+    const effects = tools.filter(
+      (name) => adapter.never_repeats !== true && adapter.reading_tools?.includes(name) !== true,
+    );
     return { tools: [...new Set(effects)].sort().slice(0, TOOLS_NAMED_MAX), session_id };
   });
 

@@ -171,7 +171,7 @@ const adapterProblems = (call: Call): readonly string[] => {
   if (kind === undefined || isIncomplete(call)) return [];
   const taken = Object.entries(call.flags).filter(([flag]) => !kind.refuses.includes(flag));
   const spec = specOf({ ...call, flags: Object.fromEntries(taken) }, { env: {}, cwd: "/", stateDir: "/" });
-  const isProgram = kind.binary === null && (spec.argv ?? []).length === 0;
+  const isProgram = noProgramOf(kind.kind, kind.ext) !== undefined && (spec.argv ?? []).length === 0;
   const said: WorkerSpecInput = {
     ...spec,
     prompt: (spec.prompt ?? "").trim() === "" ? "said" : spec.prompt,

@@ -1,0 +1,48 @@
+/** Plans the launch of the engine: its own program, with an open stdin that begins with all that it must know. */
+import type { EngineOpening, EngineSettings } from "../../../protocol/engine-lines.ts";
+import { agentOptions } from "../../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
+import type { LaunchPlan, PlanContext } from "../../adapter.ts";
+import { engineArguments } from "./program.ts";
+import { COMPACTION, CONTEXT_TOKENS, MAX_OUTPUT_TOKENS, MAX_STEPS, SYSTEM } from "./settings.ts";
+
+const settingsOf = ({ ext, budget, interactive, profile, output_schema }: WorkerSpec): EngineSettings => {
+  // A turn of one prompt is the whole run, so its turns are the answers of the model.
+  const max_steps = interactive ? ext[MAX_STEPS] : (budget.turns ?? ext[MAX_STEPS]);
+  const given = {
+    system: ext[SYSTEM],
+    profile,
+    output_schema,
+    max_steps,
+    max_output_tokens: ext[MAX_OUTPUT_TOKENS],
+    compaction: ext[COMPACTION],
+    context_tokens: ext[CONTEXT_TOKENS],
+  };
+  // JSON leaves out what is not given.
+  return given as EngineSettings;
+};
+
+const openingOf = ({ spec, worker_id, session: known, interrupted = false }: PlanContext): EngineOpening => {
+  const { model = "", session, fork } = agentOptions(spec);
+  const asked = session?.by === "id" ? session.id : undefined;
+  return {
+    type: "open",
+    worker_id,
+    model,
+    cwd: spec.cwd,
+    interactive: spec.interactive,
+    ...(known !== undefined
+      ? { session: known }
+      : asked === undefined
+        ? {}
+        : { session: asked, ...(fork ? { fork } : {}) }),
+    ...(interrupted ? { interrupted } : {}),
+    settings: settingsOf(spec),
+  };
+};
+
+export const plan = (context: PlanContext): LaunchPlan => ({
+  argv: engineArguments(),
+  env: {},
+  stdin: { kind: "open", text: `${JSON.stringify(openingOf(context))}\n` },
+});

@@ -1,0 +1,68 @@
+/**
+ * The program of kind `llm`: lines of JSON in, lines of JSON out (protocol/engine-lines.ts). It keeps its journals below
+ * $HOLDFAST_ENGINE_HOME, or ~/.holdfast-engine.
+ */
+import { writeSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+import type { EngineInput, EngineLine, EngineOpening } from "../protocol/engine-lines.ts";
+import { type AtCrashPoint, ENGINE_CRASH_POINTS } from "./crash.ts";
+import { fileJournals } from "./journals.ts";
+import { nativeEngine } from "./native.ts";
+import { partsOf } from "./parts.ts";
+
+/** POINT:N ends the program at the N-th passage; only a test sets it. */
+const CRASH_VARIABLE = "HOLDFAST_ENGINE_CRASH_AT";
+
+const crashing = (wanted: string | undefined): AtCrashPoint | undefined => {
+  if (wanted === undefined) return undefined;
+  const [point, passage] = wanted.split(":");
+  if (!ENGINE_CRASH_POINTS.some((one) => one === point) || !/^[1-9]\d*$/.test(passage ?? ""))
+    throw new Error(`${CRASH_VARIABLE} is POINT:N, a crash point and its passage, not "${wanted}".`);
+  let left = Number(passage);
+  return (at) => {
+    if (at !== point) return;
+    left -= 1;
+    if (left === 0) process.kill(process.pid, "SIGKILL");
+  };
+};
+
+/** The spool of the run is a file, so a line is there for the runtime once this returns. */
+const tell = (line: EngineLine): void => {
+  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
+};
+
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  wait(ms, undefined, { signal }).catch(() => undefined);
+
+async function* inputsOf(lines: AsyncIterator<string>): AsyncGenerator<EngineInput> {
+  for (let next = await lines.next(); next.done !== true; next = await lines.next())
+    yield JSON.parse(next.value) as EngineInput;
+}
+
+const main = async (): Promise<void> => {
+  const stopped = new AbortController();
+  process.once("SIGTERM", () => stopped.abort());
+  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+  const first = await lines.next();
+  if (first.done === true) return;
+  const engine = nativeEngine({
+    journals: fileJournals(process.env.HOLDFAST_ENGINE_HOME ?? join(homedir(), ".holdfast-engine")),
+    parts: partsOf,
+    sleep,
+    at: crashing(process.env[CRASH_VARIABLE]),
+  });
+  const opening = JSON.parse(first.value) as EngineOpening;
+  await engine.run({ opening, inputs: inputsOf(lines), tell, signal: stopped.signal });
+};
+
+main().then(
+  () => process.exit(0),
+  (cause: unknown) => {
+    process.stderr.write(`${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`);
+    process.exit(1);
+  },
+);

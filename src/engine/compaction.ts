@@ -1,0 +1,39 @@
+/**
+ * Compaction: how a conversation is made shorter before it exceeds what its model can read. Pure. `trim` costs nothing: it
+ * takes old outputs of tools away, then old turns. `off` leaves everything, and a conversation that is too long fails.
+ */
+import { ENGINE_KEPT_MESSAGES } from "../base/limits.ts";
+import type { Message } from "./model.ts";
+
+/** Stands in the place of an output that was taken away. */
+const TAKEN_AWAY = "This output was removed to make room. Run the tool again if you need it.";
+const LEFT_OUT = "Earlier parts of this conversation were removed to make room.";
+
+/** The index from which on messages stay: at most the newest few, and never a result without its call. */
+const keptFrom = (messages: readonly Message[]): number => {
+  let at = Math.max(0, messages.length - ENGINE_KEPT_MESSAGES);
+  while (at > 0 && messages[at]?.role === "tool") at -= 1;
+  return at;
+};
+
+const isTrimmed = (message: Message): boolean => message.role !== "tool" || message.output === TAKEN_AWAY;
+
+/**
+ * Takes the outputs before the newest messages away; where that was done already, the turns before the newest one. The
+ * first message stays, because it is the task.
+ */
+export const trimmed = (messages: readonly Message[]): readonly Message[] => {
+  const at = keptFrom(messages);
+  const old = messages.slice(0, at);
+  if (!old.every(isTrimmed))
+    return [
+      ...old.map((message) => (isTrimmed(message) ? message : { ...message, output: TAKEN_AWAY })),
+      ...messages.slice(at),
+    ];
+  const [task, ...rest] = messages;
+  if (task === undefined || at <= 1) return messages;
+  const newest = rest.slice(at - 1);
+  return newest[0]?.role === "user"
+    ? [task, ...newest]
+    : [task, { role: "assistant", text: LEFT_OUT, tool_calls: [] }, ...newest];
+};

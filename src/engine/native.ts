@@ -1,0 +1,301 @@
+/**
+ * The engine of Holdfast: it asks a model, runs the tools that the model calls, and keeps a journal of both. `next` decides;
+ * this file carries the decisions out, one at a time.
+ */
+import { ENGINE_TRIES_MAX } from "../base/limits.ts";
+import type { EngineOpening } from "../protocol/engine-lines.ts";
+import { asHoldfastError } from "../protocol/errors.ts";
+import { trimmed } from "./compaction.ts";
+import {
+  type ConversationState,
+  type EndedEngineTurn,
+  type EngineTurn,
+  evolve,
+  foldEntries,
+} from "./conversation.ts";
+import { type AtCrashPoint, ENGINE_CRASH_POINTS, type EngineCrashPoint } from "./crash.ts";
+import type { AgentEngine, EngineRun } from "./engine.ts";
+import type { JournalEntry } from "./entries.ts";
+import { EngineInbox, type EngineMessage } from "./inbox.ts";
+import type { EngineJournal } from "./journal.ts";
+import type { EngineJournals } from "./journals.ts";
+import { type Message, type Model, ModelError, type ModelPart, type ToolSpec } from "./model.ts";
+import { errorOfFailure } from "./model-errors.ts";
+import { type Command, type LoopRules, next } from "./next.ts";
+import { ToolRunner } from "./tool-runner.ts";
+import type { ToolExecutor } from "./tools.ts";
+
+/** All that one conversation needs, made for its opening. */
+export interface ConversationParts {
+  readonly model: Model;
+  readonly tools: ToolExecutor;
+  readonly rules: LoopRules;
+  /** The name of the compaction's policy; `off` is a rule without a bound. */
+  readonly compaction: string;
+}
+
+export interface NativeEngineOptions {
+  readonly journals: EngineJournals;
+  /** Rejects with a HoldfastError if the opening asks for something that does not exist. */
+  readonly parts: (opening: EngineOpening) => Promise<ConversationParts>;
+  /** Resolves after the time, or once the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly at?: AtCrashPoint | undefined;
+}
+
+const POINTS: ReadonlySet<string> = new Set(ENGINE_CRASH_POINTS);
+
+class Conversing {
+  private readonly options: NativeEngineOptions;
+  private readonly parts: ConversationParts;
+  private readonly run: EngineRun;
+  private readonly journal: EngineJournal;
+  private readonly inbox: EngineInbox;
+  private readonly runner: ToolRunner;
+  private specs: readonly ToolSpec[] = [];
+  private state: ConversationState;
+  /** Aborted by an interruption of the open turn. */
+  private turnStop = new AbortController();
+
+  constructor(
+    options: NativeEngineOptions,
+    parts: ConversationParts,
+    run: EngineRun,
+    journal: EngineJournal,
+  ) {
+    this.options = options;
+    this.parts = parts;
+    this.run = run;
+    this.journal = journal;
+    this.state = foldEntries(journal.entries);
+    this.inbox = new EngineInbox(run.inputs, () => this.turnStop.abort());
+    const { worker_id, cwd } = run.opening;
+    const context = { worker_id, cwd, session: this.state.session };
+    this.runner = new ToolRunner(parts.tools, context, this.inbox, run.tell, (point) => options.at?.(point));
+    run.signal.addEventListener("abort", () => this.inbox.end(), { once: true });
+  }
+
+  async converse(): Promise<void> {
+    const { opening, signal, tell } = this.run;
+    tell({ type: "session", id: this.state.session, model: opening.model });
+    this.specs = await this.parts.tools.list();
+    const { turn } = this.state;
+    if (turn !== null && turn.worker_id !== opening.worker_id) await this.abandon();
+    if (opening.interactive) await this.resume();
+    else {
+      const message = await this.inbox.message();
+      if (message !== undefined) await this.takeOnly(message);
+      return;
+    }
+    for (let more = true; more && !signal.aborted; ) {
+      const message = await this.inbox.message();
+      more = message !== undefined;
+      if (message !== undefined) await this.take(message);
+    }
+    if (!signal.aborted) await this.inbox.done;
+  }
+
+  /** Goes on where the last incarnation of a dialogue stopped. */
+  private async resume(): Promise<void> {
+    const { turn, last } = this.state;
+    if (turn !== null) await this.goOn(turn.message_id);
+    else if (this.run.opening.interrupted === true && last !== null)
+      this.tellAgain(last, last.turn.message_id);
+  }
+
+  /** The only prompt of a worker. A later incarnation gets it again under another id, and goes on with its turn. */
+  private async takeOnly(message: EngineMessage): Promise<void> {
+    const { turn, last } = this.state;
+    const { opening } = this.run;
+    const isSame = (one: EngineTurn) => one.worker_id === opening.worker_id && one.prompt === message.text;
+    if (turn !== null && isSame(turn)) return this.goOn(message.id);
+    if (turn === null && opening.interrupted === true && last !== null && isSame(last.turn))
+      return this.tellAgain(last, message.id);
+    if (turn !== null) await this.abandon();
+    await this.take(message);
+  }
+
+  private async take(message: EngineMessage): Promise<void> {
+    const { taken, last } = this.state;
+    if (taken.includes(message.id)) {
+      if (last?.turn.message_id === message.id) this.tellAgain(last, message.id);
+      else this.run.tell({ type: "taken", message_id: message.id });
+      return;
+    }
+    const { worker_id } = this.run.opening;
+    await this.append({ type: "given", message_id: message.id, worker_id, text: message.text });
+    this.run.tell({ type: "turn", message_id: message.id, is_resumed: false });
+    await this.work();
+  }
+
+  private async goOn(message_id: string): Promise<void> {
+    this.run.tell({ type: "turn", message_id, is_resumed: true });
+    await this.work();
+  }
+
+  private tellAgain(ended: EndedEngineTurn, message_id: string): void {
+    this.run.tell({ type: "turn", message_id, is_resumed: true });
+    this.tellEnd(ended);
+  }
+
+  private tellEnd({ turn, error }: EndedEngineTurn): void {
+    const text = error === null ? (turn.answer?.text ?? "") : "";
+    this.run.tell({ type: "end", error, text, usage: turn.usage, model: this.run.opening.model });
+  }
+
+  /** Ends a turn that another worker left open: its calls get the results that can be known. */
+  private async abandon(): Promise<void> {
+    await this.append({ type: "interrupted" });
+    for (let turn = this.state.turn; turn !== null; turn = this.state.turn) {
+      const command = next(this.state, this.parts.rules);
+      if (command.type === "end") await this.append({ type: "ended", error: command.error });
+      else if (command.type === "unknown" || command.type === "skip")
+        await this.append(this.runner.withoutRun(command));
+      else return;
+    }
+  }
+
+  /** Works on the open turn until its end, or until the run has to end. */
+  private async work(): Promise<void> {
+    this.turnStop = new AbortController();
+    while (this.state.turn !== null && !this.run.signal.aborted) {
+      if (this.turnStop.signal.aborted && !this.state.turn.is_interrupted)
+        await this.append({ type: "interrupted" });
+      await this.carryOut(next(this.state, this.parts.rules));
+    }
+  }
+
+  private async carryOut(command: Command): Promise<void> {
+    switch (command.type) {
+      case "ask":
+        return this.ask(command);
+      case "call":
+        return this.runner.run(command.pending, this.specs, this.signal(), (entry) => this.append(entry));
+      case "unknown":
+      case "skip":
+        await this.append(this.runner.withoutRun(command));
+        return this.runner.tellWithoutRun(command);
+      case "compact":
+        return this.compact();
+      case "correct":
+        await this.append({ type: "corrected", text: command.text });
+        return this.run.tell({ type: "corrected" });
+      case "end":
+        await this.append({ type: "ended", error: command.error });
+        if (this.state.last !== null) this.tellEnd(this.state.last);
+        this.options.at?.("told");
+    }
+  }
+
+  private async compact(): Promise<void> {
+    const { compaction: policy } = this.parts;
+    const messages = trimmed(this.state.messages);
+    await this.append({ type: "compacted", policy, messages });
+    this.run.tell({ type: "compacted", policy, messages: messages.length });
+  }
+
+  private async ask({ wait_ms, tried }: Extract<Command, { type: "ask" }>): Promise<void> {
+    const signal = this.signal();
+    const failure = this.state.turn?.failure ?? null;
+    if (failure !== null) {
+      const error = errorOfFailure(failure);
+      this.run.tell({ type: "retry", retry: tried, max_retries: ENGINE_TRIES_MAX - 1, error });
+      await this.options.sleep(wait_ms, signal);
+      if (signal.aborted) return;
+    }
+    await this.append({ type: "asking" });
+    try {
+      await this.answered(await this.stream(signal));
+    } catch (cause) {
+      if (signal.aborted) return;
+      if (!(cause instanceof ModelError)) throw cause;
+      const { kind, message, status, retry_after_ms } = cause;
+      await this.append({
+        type: "failed",
+        kind,
+        message,
+        ...(status === undefined ? {} : { status }),
+        ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+      });
+    }
+  }
+
+  private async answered(part: Extract<ModelPart, { type: "finished" }>): Promise<void> {
+    const { reason, message, usage } = part;
+    await this.append({ type: "answered", reason, message, usage });
+    this.run.tell({ type: "usage", usage: this.state.turn?.usage ?? usage });
+  }
+
+  /** The last part of the answer; the pieces before it are told. */
+  private async stream(signal: AbortSignal): Promise<Extract<ModelPart, { type: "finished" }>> {
+    const { opening, tell } = this.run;
+    const { system, output_schema, max_output_tokens } = opening.settings;
+    const first: readonly Message[] = system === undefined ? [] : [{ role: "system", text: system }];
+    const request = {
+      model: opening.model,
+      messages: [...first, ...this.state.messages],
+      tools: this.specs,
+      ...(output_schema === undefined ? {} : { output_schema }),
+      ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
+    };
+    const step = (this.state.turn?.steps ?? 0) + 1;
+    for await (const part of this.parts.model.stream(request, signal)) {
+      if (part.type === "finished") return part;
+      tell({
+        type: "text",
+        channel: part.type === "text" ? "assistant" : "reasoning",
+        step,
+        text: part.text,
+      });
+      this.options.at?.("answering");
+    }
+    throw new ModelError("bad_answer", "The answer has no end.");
+  }
+
+  private signal(): AbortSignal {
+    return AbortSignal.any([this.run.signal, this.turnStop.signal]);
+  }
+
+  private async append(entry: JournalEntry): Promise<void> {
+    this.pass(`${entry.type}-before`);
+    await this.journal.append(entry);
+    this.state = evolve(this.state, entry);
+    this.pass(`${entry.type}-after`);
+  }
+
+  private pass(point: string): void {
+    if (POINTS.has(point)) this.options.at?.(point as EngineCrashPoint);
+  }
+}
+
+/** Opens what the run asks for; undefined if it does not exist, which is then told. */
+const opened = async (options: NativeEngineOptions, run: EngineRun) => {
+  try {
+    const parts = await options.parts(run.opening);
+    try {
+      return { parts, journal: await options.journals.open(run.opening) };
+    } catch (cause) {
+      await parts.tools.close();
+      throw cause;
+    }
+  } catch (cause) {
+    const { code, message } = asHoldfastError(cause);
+    run.tell({ type: "refused", error: { code, message } });
+    return undefined;
+  }
+};
+
+export const nativeEngine = (options: NativeEngineOptions): AgentEngine => ({
+  name: "native",
+  run: async (run) => {
+    const found = await opened(options, run);
+    if (found === undefined) return;
+    const { parts, journal } = found;
+    try {
+      await new Conversing(options, parts, run, journal).converse();
+    } finally {
+      await parts.tools.close();
+      await journal.close();
+    }
+  },
+});

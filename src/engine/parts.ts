@@ -1,0 +1,52 @@
+/** The parts of one conversation, as its opening asks for them. Each provider is loaded when it is asked for. */
+import { resolve } from "node:path";
+import { ENGINE_CONTEXT_DEFAULT_TOKENS, ENGINE_STEPS_DEFAULT } from "../base/limits.ts";
+import type { EngineOpening } from "../protocol/engine-lines.ts";
+import type { Model } from "./model.ts";
+import type { ConversationParts } from "./native.ts";
+import { ANY_FORM } from "./next.ts";
+import { NO_TOOLS, type ToolExecutor } from "./tools.ts";
+
+interface ModelAndTools {
+  readonly model: Model;
+  readonly tools: ToolExecutor;
+}
+
+const SCRIPTED = "scripted/";
+
+const modelAndTools = async ({ model, cwd }: EngineOpening): Promise<ModelAndTools> => {
+  if (model.startsWith(SCRIPTED)) {
+    const { modelOfScript, readScript, scriptedTools } = await import("./script.ts");
+    const script = await readScript(resolve(cwd, model.slice(SCRIPTED.length)));
+    return { model: modelOfScript(script), tools: scriptedTools(script.tools) };
+  }
+  const [{ makeSdkModel }, { providersOf }, { secretsOf }] = await Promise.all([
+    import("./providers/sdk-model.ts"),
+    import("./providers/provider.ts"),
+    import("./providers/key.ts"),
+  ]);
+  return {
+    model: makeSdkModel({
+      providers: providersOf({}, process.env),
+      secrets: secretsOf(process.env),
+      now: Date.now,
+    }),
+    tools: NO_TOOLS,
+  };
+};
+
+export const partsOf = async (opening: EngineOpening): Promise<ConversationParts> => {
+  const { output_schema, max_steps, compaction = "trim", context_tokens } = opening.settings;
+  const parts = await modelAndTools(opening);
+  return {
+    ...parts,
+    compaction,
+    rules: {
+      steps_max: max_steps ?? ENGINE_STEPS_DEFAULT,
+      context_max_tokens: compaction === "off" ? null : (context_tokens ?? ENGINE_CONTEXT_DEFAULT_TOKENS),
+      mistakeIn:
+        output_schema === undefined ? ANY_FORM : (await import("./answer-form.ts")).checkOf(output_schema),
+      random: Math.random,
+    },
+  };
+};
