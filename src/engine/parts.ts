@@ -23,7 +23,7 @@ const modelAndTools = async ({ model, cwd }: EngineOpening): Promise<ModelAndToo
   const [{ makeSdkModel }, { providersOf }, { secretsOf }] = await Promise.all([
     import("./providers/sdk-model.ts"),
     import("./providers/provider.ts"),
-    import("./providers/key.ts"),
+    import("./secrets.ts"),
   ]);
   return {
     model: makeSdkModel({
