@@ -1,6 +1,7 @@
 /** The context of a command: its call, a connection on demand, its output, and the user's wish to stop. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { type Client, makeClient } from "../daemon/client.ts";
 import { connectDaemon } from "../daemon/connect.ts";
 import { readDaemonFile } from "../daemon/daemon-file.ts";
 import { stateDirectory } from "../daemon/paths.ts";
@@ -8,7 +9,6 @@ import { readToken } from "../daemon/token.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { PageMeta } from "../protocol/response-envelope.ts";
-import { type Client, makeClient } from "./client.ts";
 import { DAEMON_PROGRAM, VERSION } from "./package.ts";
 import type { Call } from "./parse.ts";
 import { presentedToken } from "./presented.ts";

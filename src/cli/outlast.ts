@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS } from "../base/limits.ts";
+import type { Client } from "../daemon/client.ts";
 import { afterTries, asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import type { Client } from "./client.ts";
 import type { Context } from "./context.ts";
 
 export interface OutlastOptions {

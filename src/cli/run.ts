@@ -61,7 +61,7 @@ const complete = async (words: readonly string[], streams: Streams, env: Env): P
   const [{ candidates }, { connectDaemon }, { makeClient }] = await Promise.all([
     import("./completion.ts"),
     import("../daemon/connect.ts"),
-    import("./client.ts"),
+    import("../daemon/client.ts"),
   ]);
   const typed = words.indexOf("--state-dir") + 1;
   const stateDir = stateDirOf(typed > 0 ? { "state-dir": words[typed] } : {}, env, process.cwd());

@@ -2,13 +2,13 @@
 
 import { readRegular } from "../base/files/regular-file.ts";
 import { STATUS_ANSWER_MAX_MS } from "../base/limits.ts";
+import type { Client } from "../daemon/client.ts";
 import { isHolderStopped, readDaemonFile } from "../daemon/daemon-file.ts";
 import { daemonLogPath, stalledFilePath } from "../daemon/paths.ts";
 import type { Replies } from "../daemon/replies.ts";
 import type { StallReport } from "../daemon/watchdog.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
-import type { Client } from "./client.ts";
 
 /** `daemon/status`, or DAEMON_UNHEALTHY if no answer comes in time. */
 export const statusInTime = async (

@@ -3,17 +3,31 @@ import { Effect } from "effect";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { PerWorker } from "../runtime/replies.ts";
 
-/** Runs the calls of one runtime: each is refused once the runtime is closed. */
-export type RunCall = <A>(make: () => Effect.Effect<A, HoldfastError>) => Promise<A>;
+/** Runs the calls of one runtime: each is refused once the runtime is closed. An abort of the signal ends the call. */
+export type RunCall = <A>(
+  make: () => Effect.Effect<A, HoldfastError>,
+  signal?: AbortSignal,
+) => Promise<A>;
 
-/** Turns defects into HoldfastErrors too. */
-export const promised = async <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> => {
+/** Turns defects into HoldfastErrors too. An abort of the signal interrupts the effect, and rejects with CANCELLED. */
+export const promised = async <A>(
+  effect: Effect.Effect<A, HoldfastError>,
+  signal?: AbortSignal,
+): Promise<A> => {
+  if (signal?.aborted) throw aborted(signal);
   try {
-    return await Effect.runPromise(effect);
+    return await Effect.runPromise(effect, signal && { signal });
   } catch (cause) {
-    throw asHoldfastError(cause);
+    throw signal?.aborted ? aborted(signal) : asHoldfastError(cause);
   }
 };
+
+/** The error of a call whose signal was aborted; its cause is the reason of the signal. */
+export const aborted = (signal: AbortSignal): HoldfastError =>
+  new HoldfastError("CANCELLED", "The call was given up by its signal.", {
+    cause: signal.reason,
+    suggestion: "Call it again with a signal that is not aborted.",
+  });
 
 export const closed = (): HoldfastError =>
   new HoldfastError("UNAVAILABLE", "The runtime is closed.", {

@@ -1,12 +1,12 @@
 /** Kinds that the configuration of a daemon adds. The daemon knows them, and which parts of its configuration it ignores. */
 import { existsSync } from "node:fs";
 import type { AddedKind } from "../../commands/kinds.ts";
+import type { Client } from "../../daemon/client.ts";
 import { configurationPath } from "../../daemon/paths.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { AGENT_KIND_FORM } from "../../protocol/forms.ts";
-import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 
 /** Whether an unknown word may name a kind of the configuration. Only the daemon knows; without a configuration it is not asked. */

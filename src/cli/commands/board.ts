@@ -2,13 +2,13 @@
 import { resolve } from "node:path";
 import { CARDS_AT_ONCE_MAX, CARDS_AT_ONCE_MAX_BYTES, CARDS_FILE_MAX_BYTES } from "../../base/limits.ts";
 import { PROGRAM_KIND } from "../../commands/kinds.ts";
+import type { Client } from "../../daemon/client.ts";
 import { largestEffect } from "../../protocol/board.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { CardsAdded } from "../../protocol/replies/board.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import { CARD_LANES, type CardLane } from "../../protocol/words.ts";
-import type { Client } from "../client.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { type Call, type CallPlace, invalid } from "../parse.ts";
 import { pageAsked, pageShown } from "./paging.ts";

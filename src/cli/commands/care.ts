@@ -1,11 +1,11 @@
 /** agent archive, rename and prune: names, lists, and what is left of ended workers. */
 import { Readable } from "node:stream";
+import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { PruneReply } from "../../protocol/replies/care.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { WorkerStatus } from "../../protocol/worker.ts";
-import type { Client } from "../client.ts";
 import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { bytes, count } from "../render/units.ts";

@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { formatSize } from "../../base/durations.ts";
 import { RETENTION_DEFAULT_MS, RETENTION_SIZE_MIN_BYTES, WATCHER_CHUNK_CHARS } from "../../base/limits.ts";
+import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Client } from "../client.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { VERSION } from "../package.ts";
 import type { Call } from "../parse.ts";

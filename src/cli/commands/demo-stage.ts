@@ -3,11 +3,11 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, makeClient } from "../../daemon/client.ts";
 import { connectDaemon } from "../../daemon/connect.ts";
 import { isAlive } from "../../daemon/daemon-file.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import { type Client, makeClient } from "../client.ts";
 import type { Context } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 

@@ -1,9 +1,10 @@
 /** The effects that restart, pause and unpause would have, judged from the daemon's current view of each worker. */
+
+import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { PerWorker } from "../../runtime/api.ts";
 import type { WorkerInfo } from "../../runtime/replies.ts";
-import type { Client } from "../client.ts";
 
 /** Whether the command would change anything. Throws if it is not possible for the worker. */
 export type WouldChange = (worker: WorkerInfo) => boolean;

@@ -1,9 +1,10 @@
 /** Follows records, for watch, logs, spawn --watch and the demo. */
+
+import type { Client } from "../../daemon/client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { WorkerView } from "../../runtime/api.ts";
-import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";

@@ -3,12 +3,12 @@ import { LIST_PAGE_MAX_WORKERS } from "../../base/limits.ts";
 import { commandLine } from "../../base/shell.ts";
 import { didYouMean } from "../../base/suggest.ts";
 import { kindOf } from "../../commands/kinds.ts";
+import type { Client } from "../../daemon/client.ts";
 import { AGENT_KIND_FORM } from "../../protocol/forms.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import { type ListSort, WORKER_STATUSES } from "../../protocol/words.ts";
 import type { WorkerStatus } from "../../protocol/worker.ts";
-import type { Client } from "../client.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
 

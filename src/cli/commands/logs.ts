@@ -1,13 +1,13 @@
 /** agent logs: the records of a worker so far, or until its end; or its raw output. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { RAW_ENVELOPE_MAX_BYTES, RAW_POLL_MS, RAW_SLICE_BYTES, TAIL_MAX_RECORDS } from "../../base/limits.ts";
+import type { Client } from "../../daemon/client.ts";
 import { bytesInline, outputLimits } from "../../protocol/artifactize.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
 import { type RawPlace, rawStep } from "../../protocol/raw.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { WorkerInfo } from "../../runtime/replies.ts";
-import type { Client } from "../client.ts";
 import type { CommandResult, Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";

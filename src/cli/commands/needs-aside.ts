@@ -3,9 +3,9 @@
  * permission request, an interactive worker that waits for a message, and a reason for a pause.
  */
 import { APPROVAL_TOLD_AFTER_MS } from "../../base/limits.ts";
+import type { Client } from "../../daemon/client.ts";
 import { WAITS_FOR_MESSAGE } from "../../protocol/worker-status.ts";
 import type { ApprovalView, WorkerView } from "../../runtime/replies.ts";
-import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 import { oneLine } from "../render/terminal.ts";
 

@@ -2,10 +2,10 @@
 import { createConnection, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { REQUEST_MAX_BYTES } from "../../src/base/limits.ts";
-import { makeClient } from "../../src/cli/client.ts";
+import { makeClient } from "../../src/daemon/client.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
-import { makeFakeRuntime } from "../daemon/support/fake-runtime.ts";
-import { startTestDaemon, type TestDaemon, until } from "../daemon/support/wire.ts";
+import { makeFakeRuntime } from "./support/fake-runtime.ts";
+import { startTestDaemon, type TestDaemon, until } from "./support/wire.ts";
 
 let daemon: TestDaemon | undefined;
 const sockets: Socket[] = [];
@@ -33,6 +33,21 @@ describe("a client", () => {
       info: { phase: "validation" },
     });
     expect(await client.request("agent/list", {})).toMatchObject({ workers: expect.any(Array) });
+    client.close();
+  });
+
+  it("gives a request up, which then ends at the daemon too", async () => {
+    daemon = await startTestDaemon(makeFakeRuntime(["a"]));
+    const client = makeClient(await connected(daemon.socket));
+    const giveUp = new AbortController();
+    const asked = client.ask("agent/wait", { ids: ["a"] }, giveUp.signal);
+    giveUp.abort();
+    await expect(asked).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(client.ask("agent/list", {}, giveUp.signal)).rejects.toMatchObject({ code: "CANCELLED" });
+    // One is the request that asks.
+    const isAlone = async () => (await client.request("daemon/status", {})).requests_in_flight === 1;
+    await until("only the question itself is in flight", isAlone);
+    expect(client.inFlight()).toBe(0);
     client.close();
   });
 

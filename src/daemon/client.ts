@@ -5,7 +5,6 @@
 import type { Socket } from "node:net";
 import { REPLY_MAX_BYTES, REQUEST_MAX_BYTES } from "../base/limits.ts";
 import { makeLineSplitter } from "../base/line-splitter.ts";
-import type { Replies } from "../daemon/replies.ts";
 import { type EnvelopeV1, errorOf, outcomeOf } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { JobStep } from "../protocol/jobs.ts";
@@ -13,13 +12,21 @@ import type { Outcome } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { JobView } from "../protocol/replies/jobs.ts";
 import type { RequestInput, RequestName } from "../protocol/requests.ts";
+import type { Replies } from "./replies.ts";
 
 /** Requests that are answered by records, and then by their end. */
 type StreamName = Extract<RequestName, `${string}/watch`>;
 
 export interface Client {
-  /** The daemon's answer; rejects with UNAVAILABLE if the connection breaks first. */
-  ask<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Outcome<Replies[N]>>;
+  /**
+   * The daemon's answer; rejects with UNAVAILABLE if the connection breaks first. An abort of `signal` cancels the request
+   * at the daemon, which completes a command all the same, and rejects with CANCELLED.
+   */
+  ask<N extends RequestName>(
+    command: N,
+    data: RequestInput<N>,
+    signal?: AbortSignal,
+  ): Promise<Outcome<Replies[N]>>;
   /** The value of the daemon's answer; throws its error. */
   request<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Replies[N]>;
   /** Passes each record to `onRecord` and resolves with the terminal answer. Reading pauses until the promise of `onRecord` resolves. */
@@ -34,6 +41,7 @@ export interface Client {
     data: RequestInput<N>,
     onRecord: (record: LogRecord) => void | Promise<void>,
   ): Promise<Replies[N]>;
+  inFlight(): number;
   /** True when no more requests are possible. */
   isBroken(): boolean;
   close(): void;
@@ -43,6 +51,8 @@ const valueOrThrow = <T>(outcome: Outcome<T>): T => {
   if (outcome.ok) return outcome.value;
   throw outcome.error;
 };
+
+const abandoned = (): HoldfastError => new HoldfastError("CANCELLED", "The request was given up.");
 
 interface PendingRequest {
   readonly resolve: (outcome: Outcome<never>) => void;
@@ -84,8 +94,17 @@ class SocketClient implements Client {
     });
   }
 
-  ask<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Outcome<Replies[N]>> {
-    return this.send(command, data);
+  ask<N extends RequestName>(
+    command: N,
+    data: RequestInput<N>,
+    signal?: AbortSignal,
+  ): Promise<Outcome<Replies[N]>> {
+    return this.send(command, data, undefined, signal);
+  }
+
+  /** The number of requests without an answer. */
+  inFlight(): number {
+    return this.waiting.size;
   }
 
   request<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Replies[N]> {
@@ -160,8 +179,10 @@ class SocketClient implements Client {
     command: RequestName,
     data: unknown,
     onRecord?: PendingRequest["onRecord"],
+    signal?: AbortSignal,
   ): Promise<Outcome<T>> {
     return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(abandoned());
       if (this.broken) return reject(this.broken);
       const request_id = String(++this.sent);
       // The shown text needs the whole answer, so the request asks for it without artifacts.
@@ -170,8 +191,27 @@ class SocketClient implements Client {
       const bytes = Buffer.byteLength(line);
       if (bytes > REQUEST_MAX_BYTES) return reject(tooLarge(command, bytes));
       this.unpresented = {};
-      this.waiting.set(request_id, { resolve, reject, onRecord });
+      const cancel = (): void => this.cancel(request_id);
+      const settled =
+        <A>(settle: (value: A) => void) =>
+        (value: A): void => {
+          signal?.removeEventListener("abort", cancel);
+          settle(value);
+        };
+      signal?.addEventListener("abort", cancel);
+      this.waiting.set(request_id, { resolve: settled(resolve), reject: settled(reject), onRecord });
       this.socket.write(`${line}\n`);
     });
+  }
+
+  private cancel(request_id: string): void {
+    const request = this.waiting.get(request_id);
+    if (request === undefined) return;
+    this.waiting.delete(request_id);
+    // Its own answer, and that of the cancelled request, belong to nobody.
+    const meta = { request_id: String(++this.sent) };
+    const line = { version: 1, command: "request/cancel", data: { request_id }, meta };
+    this.socket.write(`${JSON.stringify(line)}\n`);
+    request.reject(abandoned());
   }
 }
