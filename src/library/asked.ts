@@ -15,8 +15,8 @@ import type { ScheduleChange } from "../protocol/replies/schedules.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import { type TreeSpecInput, withClientEnvironment } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type {
   DispatchOptions,
@@ -29,7 +29,7 @@ import type {
 
 /** `spawn` of both entry points: in this process's directory, with those of its variables that may reach the agent. */
 export const spawnAs = (
-  api: RuntimeApi,
+  api: RuntimeCalls,
   registry: Registry,
   options: SpawnOptions,
 ): Effect.Effect<SpawnReply, HoldfastError> =>
@@ -40,7 +40,7 @@ export const spawnAs = (
 
 /** `spawnMany` of both doors: in this process's directory, with those of its variables that agents may need. */
 export const spawnManyAs = (
-  api: RuntimeApi,
+  api: RuntimeCalls,
   options: SpawnManyOptions,
 ): Effect.Effect<SpawnManyReply, HoldfastError> =>
   Effect.flatMap(
@@ -60,7 +60,7 @@ export const spawnManyAs = (
 
 /** `jobs.submit` of both doors: as `spawnAs`, of a worker that is never restarted. */
 export const submitAs = (
-  api: RuntimeApi,
+  api: RuntimeCalls,
   registry: Registry,
   options: JobOptions,
 ): Effect.Effect<SubmittedJob, HoldfastError> =>
@@ -74,7 +74,7 @@ export const submitAs = (
 
 /** `schedules.add` of both doors: its workers start as `spawnAs` starts one. */
 export const scheduleAs = (
-  api: RuntimeApi,
+  api: RuntimeCalls,
   registry: Registry,
   options: ScheduleOptions,
 ): Effect.Effect<ScheduleChange, HoldfastError> =>
@@ -94,7 +94,7 @@ export const scheduleAs = (
 
 /** `board.dispatch` of both doors: its workers run in this process's directory, with those of its variables that may reach an agent. */
 export const dispatchAs = (
-  api: RuntimeApi,
+  api: RuntimeCalls,
   registry: Registry,
   options: DispatchOptions,
 ): Effect.Effect<DispatchSet, HoldfastError> =>
@@ -137,7 +137,7 @@ const directoryOf = (cwd = "."): string =>
 
 /** `applyTree` of both entry points: its agents get the variables of this process that a program of any kind may need. */
 export const applyAs = (
-  api: RuntimeApi,
+  api: RuntimeCalls,
   registry: Registry,
   tree: TreeSpecInput,
   options: { readonly dry_run?: boolean },

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import { checked } from "./checked.ts";
 import { checkedThen } from "./checked-then.ts";
 import type {
@@ -25,7 +25,7 @@ export interface BlackboardCalls {
 }
 
 /** Applies the bounds that hold over the socket. */
-export const blackboardOf = ({ blackboard: board }: Pick<RuntimeApi, "blackboard">): BlackboardCalls => ({
+export const blackboardOf = ({ blackboard: board }: Pick<RuntimeCalls, "blackboard">): BlackboardCalls => ({
   post: (item) => checkedThen(() => checked("bb/post", item), board.post),
   list: (asked = {}) => checkedThen(() => checked("bb/list", asked), board.list),
   search: (asked) => checkedThen(() => checked("bb/search", asked), board.list),

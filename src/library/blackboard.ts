@@ -1,8 +1,8 @@
 /** The blackboard of both doors: work that agents and programs share, one holder at a time. */
 import type { LogRecord } from "../protocol/records.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
 import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import type {
   BlackboardWatchOptions,
   ClaimOptions,
@@ -20,7 +20,7 @@ export class Blackboard {
   readonly #watches: Watches;
 
   /** @internal */
-  constructor(api: RuntimeApi, run: RunCall, watches: Watches) {
+  constructor(api: RuntimeCalls, run: RunCall, watches: Watches) {
     this.#calls = blackboardOf(api);
     this.#run = run;
     this.#watches = watches;

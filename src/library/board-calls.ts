@@ -4,8 +4,8 @@ import type { Registry } from "../adapters/registry.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../protocol/replies/board.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
 import { dispatchAs } from "./asked.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import { checked } from "./checked.ts";
 import { checkedThen } from "./checked-then.ts";
 import type {
@@ -35,7 +35,7 @@ export interface BoardCalls {
 }
 
 /** Applies the bounds that hold over the socket. */
-export const boardOf = (api: RuntimeApi, registry: Registry): BoardCalls => {
+export const boardOf = (api: RuntimeCalls, registry: Registry): BoardCalls => {
   const { board } = api;
   return {
     add: (cards, options = {}) =>

@@ -2,8 +2,8 @@
 import type { Registry } from "../adapters/registry.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../protocol/replies/board.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
 import { type BoardCalls, boardOf } from "./board-calls.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import type {
   BoardOptions,
   BoardWatchOptions,
@@ -25,7 +25,7 @@ export class Board {
   readonly #watches: Watches;
 
   /** @internal */
-  constructor(api: RuntimeApi, registry: Registry, run: RunCall, watches: Watches) {
+  constructor(api: RuntimeCalls, registry: Registry, run: RunCall, watches: Watches) {
     this.#calls = boardOf(api, registry);
     this.#run = run;
     this.#watches = watches;

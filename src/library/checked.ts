@@ -29,6 +29,8 @@ export const optionsOf = <O extends object>(options: O): O => {
 const path = z.string().min(1, "it is empty").max(PATH_MAX_BYTES);
 const isFunction = z.custom<unknown>((value) => typeof value === "function", "it is not a function");
 
+const isSignal = z.instanceof(AbortSignal, { error: "it is not an AbortSignal" });
+
 const Open = z.strictObject({
   stateDir: path.optional(),
   limits: z
@@ -43,13 +45,18 @@ const Open = z.strictObject({
   roles: Roles.optional(),
   adapters: z.array(z.unknown()).optional(),
   runtimes: runtimesBy(z.custom<RuntimeSpawner>(isRuntime, NO_RUNTIME)).optional(),
+  onApproval: isFunction.optional(),
+  signal: isSignal.optional(),
   report: isFunction.optional(),
 });
 
 /** Refuses an unknown option of `open`, and an empty `stateDir`, which would mean the working directory. */
 export const checkOpen = (options: unknown): z.output<typeof Open> => checkedBy(Open, options);
 
-const Watch = Requests["agent/watch"].pick({ from: true, follow: true }).partial();
+const Watch = Requests["agent/watch"]
+  .pick({ ids: true, types: true, kinds: true, from: true, follow: true, tail: true })
+  .partial()
+  .extend({ signal: isSignal.optional() });
 
 /** Refuses a `from` that is neither a seq nor a cursor, and an unknown option. */
 export const checkWatch = (options: unknown): void => void checkedBy(Watch, options);

@@ -28,15 +28,12 @@ export type {
 } from "../adapters/spawner.ts";
 export type { RuntimeHome } from "../adapters/user-runtimes.ts";
 export type { McpReply } from "../daemon/mcp.ts";
-export type { AgentEvent } from "../protocol/agent-event.ts";
 export type { AgentCompletion } from "../protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 export type { IncarnationOutcome, RunExit } from "../protocol/incarnation.ts";
 export type {
-  LogRecord,
   ModelUsage,
   RecordPayloads,
-  RecordType,
   Usage,
   WorkerError,
 } from "../protocol/records.ts";
@@ -98,6 +95,7 @@ export type {
   AnswerReply,
   AppliedReply,
   ApprovalsReply,
+  ApprovalView,
   ApprovedReply,
   ChangesReply,
   HoldView,
@@ -119,8 +117,27 @@ export type {
   WorkerView,
 } from "../runtime/replies.ts";
 export type {
+  AgentEvent,
+  ErrorEvent,
+  EventKind,
+  LogRecord,
+  RecordType,
+  StatusEvent,
+  TextOutput,
+  ToolCall,
+  ToolData,
+  ToolFacet,
+  ToolResult,
+  UnknownEvent,
+} from "./events.ts";
+export type {
+  AbortOptions,
   Answer,
+  ApprovalAnswer,
+  ApprovalsOptions,
+  ApprovalsWatchOptions,
   ApproveOptions,
+  AskOptions,
   BlackboardWatchOptions,
   BoardOptions,
   BoardWatchOptions,
@@ -129,6 +146,7 @@ export type {
   CardsOptions,
   ClaimOptions,
   DispatchOptions,
+  EventsOptions,
   ItemsOptions,
   JobOptions,
   Json,
@@ -136,6 +154,7 @@ export type {
   ListOptions,
   McpOptions,
   NextTimesOptions,
+  OnApproval,
   OpenOptions,
   PageOptions,
   PostOptions,
@@ -144,12 +163,17 @@ export type {
   RawSlice,
   ReleaseOptions,
   ResumeOptions,
+  RunOptions,
   ScheduleOptions,
   SearchOptions,
+  SendOptions,
   SkillRunOptions,
   SpawnManyOptions,
   SpawnOptions,
   TokenOptions,
   UsageOptions,
+  WaitOptions,
   WatchOptions,
 } from "./options.ts";
+export type { JsonSchemaForm, ObjectOf, OutputForm, StandardForm } from "./structured.ts";
+export type { RunResult } from "./worker.ts";

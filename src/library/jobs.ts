@@ -4,9 +4,9 @@ import type { Registry } from "../adapters/registry.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
 import type { JobState, JobStep } from "../protocol/jobs.ts";
 import type { JobResult, JobsReply, JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
 import type { PerWorker } from "../runtime/replies.ts";
 import { submitAs } from "./asked.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type { JobOptions, PageOptions } from "./options.ts";
 import { only, type RunCall } from "./promises.ts";
@@ -14,13 +14,13 @@ import type { Watches } from "./watches.ts";
 
 /** Every call takes the id of any worker; `list` shows jobs alone. */
 export class Jobs {
-  readonly #api: RuntimeApi;
+  readonly #api: RuntimeCalls;
   readonly #registry: Registry;
   readonly #watches: Watches;
   readonly #call: RunCall;
 
   /** @internal */
-  constructor(api: RuntimeApi, registry: Registry, watches: Watches, call: RunCall) {
+  constructor(api: RuntimeCalls, registry: Registry, watches: Watches, call: RunCall) {
     this.#api = api;
     this.#registry = registry;
     this.#watches = watches;

@@ -4,10 +4,7 @@ import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { PerWorker } from "../runtime/replies.ts";
 
 /** Runs the calls of one runtime: each is refused once the runtime is closed. An abort of the signal ends the call. */
-export type RunCall = <A>(
-  make: () => Effect.Effect<A, HoldfastError>,
-  signal?: AbortSignal,
-) => Promise<A>;
+export type RunCall = <A>(make: () => Effect.Effect<A, HoldfastError>, signal?: AbortSignal) => Promise<A>;
 
 /** Turns defects into HoldfastErrors too. An abort of the signal interrupts the effect, and rejects with CANCELLED. */
 export const promised = async <A>(

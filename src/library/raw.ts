@@ -3,12 +3,12 @@ import { Effect, Option, Stream } from "effect";
 import { RAW_POLL_MS, RAW_SLICE_BYTES } from "../base/limits.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import { type RawPlace, rawStep } from "../protocol/raw.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import { checkedRaw } from "./checked.ts";
 import type { RawOptions, RawSlice } from "./options.ts";
 
 export const rawSlices = (
-  api: RuntimeApi,
+  api: RuntimeCalls,
   ref: string,
   options: RawOptions,
 ): Stream.Stream<RawSlice, HoldfastError> =>
@@ -32,7 +32,7 @@ interface RawPosition {
 }
 
 const sliceAt = (
-  api: RuntimeApi,
+  api: RuntimeCalls,
   id: string,
   { stream, follow }: Pick<Required<RawOptions>, "stream" | "follow">,
   at: RawPosition,

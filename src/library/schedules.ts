@@ -9,20 +9,20 @@ import type {
   ScheduleRunReply,
   SchedulesReply,
 } from "../protocol/replies/schedules.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
 import { scheduleAs } from "./asked.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import { checked } from "./checked.ts";
 import type { NextTimesOptions, PageOptions, ScheduleOptions } from "./options.ts";
 import type { RunCall } from "./promises.ts";
 
 /** Each method rejects with a HoldfastError and nothing else, with SCHEDULE_NOT_FOUND where there is no schedule of that name. */
 export class RuntimeSchedules {
-  readonly #api: RuntimeApi;
+  readonly #api: RuntimeCalls;
   readonly #registry: Registry;
   readonly #call: RunCall;
 
   /** @internal */
-  constructor(api: RuntimeApi, registry: Registry, call: RunCall) {
+  constructor(api: RuntimeCalls, registry: Registry, call: RunCall) {
     this.#api = api;
     this.#registry = registry;
     this.#call = call;

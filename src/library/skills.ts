@@ -1,17 +1,17 @@
 /** `runtime.skills`: runs of skills, each in a sandbox of its own. */
 import { resolve } from "node:path";
 import type { SkillAnswer, SkillsReply, SkillView } from "../protocol/replies/skills.ts";
-import type { RuntimeApi } from "../runtime/api.ts";
+import type { RuntimeCalls } from "./calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type { SkillRunOptions } from "./options.ts";
 import type { RunCall } from "./promises.ts";
 
 export class RuntimeSkills {
-  readonly #api: RuntimeApi["skills"];
+  readonly #api: RuntimeCalls["skills"];
   readonly #call: RunCall;
 
   /** @internal */
-  constructor(api: RuntimeApi["skills"], call: RunCall) {
+  constructor(api: RuntimeCalls["skills"], call: RunCall) {
     this.#api = api;
     this.#call = call;
   }

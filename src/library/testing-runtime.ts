@@ -6,12 +6,11 @@ import { type Context, Effect, Layer, Scope } from "effect";
 import { TestClock as Clock } from "effect/testing";
 import { TEST_CLOCK_STEP_MS, TEST_QUIET_TURNS, TEST_SETTLE_TURNS_MAX } from "../base/limits.ts";
 import { VERSION } from "../base/version.ts";
-import type { HoldfastError } from "../protocol/errors.ts";
 import { openRuntime } from "../runtime/open.ts";
-import { Runtime } from "./index.ts";
 import { type MemorySpawner, makeMemorySpawner } from "./memory-spawner.ts";
 import type { OpenOptions } from "./options.ts";
 import { promised } from "./promises.ts";
+import { Runtime } from "./runtime.ts";
 import { type Scripts, stage } from "./testing-agents.ts";
 
 export interface TestOptions extends Scripts, Pick<OpenOptions, "limits" | "report"> {
@@ -54,7 +53,7 @@ export const openForTest = async (options: TestOptions = {}): Promise<TestRuntim
   const api = await run(
     Scope.provide(openRuntime({ stateDir: dir, version: VERSION, registry, report, limits, world }), scope),
   );
-  const runtime = Runtime.over(api, registry, scope, run);
+  const runtime = Runtime.over({ api, registry, scope, run, report });
   let passed = 0;
   const step = (ms: number): Promise<void> => {
     passed += ms;
@@ -91,8 +90,8 @@ export const openForTest = async (options: TestOptions = {}): Promise<TestRuntim
 
 const onClock =
   (context: Context.Context<Clock.TestClock>): typeof promised =>
-  <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> =>
-    promised(Effect.provideContext(effect, context));
+  (effect, signal) =>
+    promised(Effect.provideContext(effect, context), signal);
 
 /**
  * Waits until nothing runs that does not wait for the clock. Such work uses turns of the event loop, or file requests; the

@@ -15,14 +15,22 @@ export class Watches {
     return Deferred.isDoneUnsafe(this.#stopped);
   }
 
+  /** Completes once supervision has ended. */
+  get stopped(): Effect.Effect<void> {
+    return Deferred.await(this.#stopped);
+  }
+
   /** From now on, a watch that cannot read further ends instead of failing. */
   closing(): void {
     this.#isClosing = true;
   }
 
-  iterable<A>(items: Stream.Stream<A, HoldfastError>): AsyncIterable<A> {
+  /** The items as they come. The end of the runtime, or an abort of the signal, ends them without an error. */
+  iterable<A>(items: Stream.Stream<A, HoldfastError>, signal?: AbortSignal): AsyncIterable<A> {
     const untilClosed = Stream.catch(items, (error) => (this.#isClosing ? Stream.empty : Stream.fail(error)));
-    const open = Stream.interruptWhen(untilClosed, Deferred.await(this.#stopped));
+    const stopped = Deferred.await(this.#stopped);
+    const ended = signal === undefined ? stopped : Effect.raceFirst(stopped, abortOf(signal));
+    const open = Stream.interruptWhen(untilClosed, ended);
     const all = Stream.toAsyncIterable(Stream.suspend(() => (this.isStopped ? Stream.fail(closed()) : open)));
     return { [Symbol.asyncIterator]: () => this.#counted(all[Symbol.asyncIterator]()) };
   }
@@ -58,3 +66,12 @@ export class Watches {
     return { next, return: async () => (await items.return?.()) ?? { done: true, value: undefined } };
   }
 }
+
+/** Completes once the signal is aborted. */
+const abortOf = (signal: AbortSignal): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const abort = (): void => resume(Effect.void);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    return Effect.sync(() => signal.removeEventListener("abort", abort));
+  });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type AgentAdapter, Runtime } from "../../src/library/index.ts";
+import { openForTest, type Script, type TestOptions } from "../../src/library/testing.ts";
 import { openRuntime, stateDirectory } from "./support.ts";
 
 const AGENT = join(import.meta.dirname, "../fixtures/agents/converses.mjs");
@@ -39,6 +40,83 @@ test("a turn is ended, and the agent stays", async () => {
   expect(await runtime.cancel(id)).toEqual({ id, effect: "updated" });
   expect((await runtime.ask(id, "hello")).text).toBe("heard hello");
   await runtime.kill([id]);
+});
+
+const openedForTest = async (options: TestOptions) => {
+  const reports: string[] = [];
+  const opened = await openForTest({ report: (message) => reports.push(message), ...options });
+  onTestFinished(() => opened.close());
+  return { ...opened, reports };
+};
+
+/** Asks for two tools, and says what it was answered. */
+const asksTwice: Script = async (agent) => {
+  const answers = [await agent.ask("Read", { file: "a" }), await agent.ask("Bash", { command: "b" })];
+  agent.say(answers.map(({ decision, message = "" }) => `${decision} ${message}`).join(","));
+};
+const asking = { kind: "claude_code", prompt: "x", permission: "ask" } as const;
+
+test("a run is answered by a function, which is asked only what no rule decides", async () => {
+  const { runtime, reports } = await openedForTest({ script: asksTwice });
+  const asked: (string | null)[] = [];
+  const worker = await runtime.run({
+    ...asking,
+    permission_rules: [{ action: "allow", tool: "Read" }],
+    onApproval: ({ tool, input }) => {
+      asked.push(tool, JSON.stringify(input));
+      return { decision: "deny", message: "not here" };
+    },
+  });
+  expect(await worker.text()).toBe("allow ,deny not here");
+  expect(asked).toEqual(["Bash", '{"command":"b"}']);
+  expect(reports).toEqual([]);
+});
+
+test("a function that others are faster than is told so by its signal, and its late answer is no error", async () => {
+  const { runtime, reports } = await openedForTest({ script: asksTwice });
+  const worker = await runtime.run({
+    ...asking,
+    onApproval: async ({ approval_id }, { signal }) => {
+      const over = new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await runtime.approve(approval_id, "allow", { by: "somebody else" });
+      await over;
+      return "deny" as const;
+    },
+  });
+  expect(await worker.text()).toBe("allow ,allow ");
+  expect(reports).toEqual([]);
+});
+
+test("open requests are watched, those from before the watch too, and one that is left to others stays open", async () => {
+  const { runtime, settled, reports } = await openedForTest({ script: asksTwice });
+  const worker = await runtime.run({
+    ...asking,
+    onApproval: ({ tool }) => {
+      if (tool === "Bash") throw new Error("no idea");
+      return undefined;
+    },
+  });
+  await settled();
+  const tools: (string | null)[] = [];
+  for await (const { approval_id, tool } of runtime.approvals.watch({ id: worker.id })) {
+    tools.push(tool);
+    await settled();
+    await runtime.approve(approval_id, "allow");
+  }
+  expect(tools).toEqual(["Read", "Bash"]);
+  expect(await worker.text()).toBe("allow ,allow ");
+  expect(reports).toEqual([expect.stringContaining("was not answered")]);
+});
+
+test("a runtime has one function for all its workers", async () => {
+  const runtime = await Runtime.open({
+    stateDir: stateDirectory(),
+    onApproval: ({ title }) => (title === "opens a door" ? "allow" : "deny"),
+  });
+  onTestFinished(() => runtime.close());
+  const env = { CLAUDE_BINARY: AGENT, LEDGER: join(stateDirectory(), "ledger") };
+  const worker = await runtime.run({ ...asking, prompt: "permit", env });
+  expect(await worker.text()).toBe("the door: allow");
 });
 
 const examples = join(import.meta.dirname, "../../examples/adapters");

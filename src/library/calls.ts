@@ -1,0 +1,19 @@
+/** The calls of a runtime that the library makes: those that a runtime of this process has, and a daemon too. */
+import type { RuntimeApi } from "../runtime/api.ts";
+
+/** Calls that only the process which holds the state directory makes. */
+type OfTheHolder =
+  | "follow"
+  | "identify"
+  | "identifyIn"
+  | "permitAll"
+  | "permitStart"
+  | "principalOf"
+  | "rebuild"
+  | "refused"
+  | "settled";
+
+export interface RuntimeCalls extends Omit<RuntimeApi, OfTheHolder | "blackboard" | "board"> {
+  readonly blackboard: Omit<RuntimeApi["blackboard"], "follow">;
+  readonly board: Omit<RuntimeApi["board"], "follow">;
+}

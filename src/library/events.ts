@@ -1,0 +1,88 @@
+/** Records and AgentEvents as programs see them: unions that `type` and `kind` tell apart. */
+import type { AgentEventKind } from "../protocol/agent-event.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
+import type { LogRecord as AnyRecord } from "../protocol/records.ts";
+import type { Json } from "./options.ts";
+
+/** Metadata of one call of a tool; never its input or output. */
+export interface ToolFacet {
+  readonly backend_item_id: string | null;
+  readonly thread_id: string | null;
+  readonly turn_id: string | null;
+  /** An open set: `tool_use`, `command_execution`, … */
+  readonly kind: string;
+  readonly phase: "start" | "complete" | "fail";
+  readonly status: "running" | "completed" | "failed" | "unknown";
+  readonly exit_code: number | null;
+  /** Bytes of UTF-8; 0 if unknown. */
+  readonly bytes: {
+    readonly stdout: number;
+    readonly stderr: number;
+    readonly diff: number;
+    readonly result: number;
+  };
+  readonly tool_name: string | null;
+  readonly tool_use_id: string | null;
+}
+
+/** The data of a call, or of its result. */
+export interface ToolData {
+  readonly schema: "agent_api.tools.structured.v1";
+  readonly tool: ToolFacet;
+  /** The result was in a line over the limit, so whether it failed is unknown. */
+  readonly truncated?: boolean;
+  /** The agent ended before the call did. */
+  readonly unended?: boolean;
+  /** The call to which a sub-agent belongs. */
+  readonly parent_tool_use_id?: string;
+}
+
+interface EventOf<K extends AgentEventKind> {
+  readonly agent_kind: string;
+  readonly kind: K;
+  readonly channel?: string;
+}
+
+/** Text of the agent: its answer (channel `assistant`), its thoughts (`reasoning`), or output of a program (`stdout`, `stderr`). */
+export interface TextOutput extends EventOf<"TextOutput"> {
+  readonly text: string;
+  readonly data?: Json;
+}
+export interface ToolCall extends EventOf<"ToolCall"> {
+  readonly data: ToolData;
+}
+export interface ToolResult extends EventOf<"ToolResult"> {
+  readonly message?: string;
+  readonly data: ToolData;
+}
+export interface StatusEvent extends EventOf<"Status"> {
+  readonly message: string;
+  readonly data?: Json;
+}
+/** `data.code` is a row of the error catalogue, for kinds that tell one. `retry_after_s` and `reset_at` say when a limit of the provider resets, if known. */
+export interface ErrorEvent extends EventOf<"Error"> {
+  readonly message: string;
+  readonly data?: {
+    readonly code: ErrorCode;
+    readonly retry_after_s?: number;
+    readonly reset_at?: string;
+    readonly resets?: string;
+  };
+}
+/** A line that the decoder does not know. */
+export interface UnknownEvent extends EventOf<"Unknown"> {
+  readonly message?: string;
+  readonly data?: Json;
+}
+
+/** An event of any agent. Its fields are those that the conformance cases demand of every kind. */
+export type AgentEvent = TextOutput | ToolCall | ToolResult | StatusEvent | ErrorEvent | UnknownEvent;
+export type EventKind = AgentEvent["kind"];
+
+/** A record of the log; `type` tells which. */
+export type LogRecord =
+  | Exclude<AnyRecord, { readonly type: "agent.event" }>
+  | (Omit<Extract<AnyRecord, { readonly type: "agent.event" }>, "payload"> & {
+      readonly payload: AgentEvent;
+    });
+export type RecordType = LogRecord["type"];
