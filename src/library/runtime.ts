@@ -99,8 +99,8 @@ export class Runtime {
   static async open(options: given.OpenOptions = {}): Promise<Runtime> {
     const scope = Scope.makeUnsafe();
     try {
+      const registry = await promised(kindsOf(options), options?.signal);
       const { signal, onApproval, report } = options;
-      const registry = await promised(kindsOf(options), signal);
       const api = await promised(Scope.provide(openWith(registry, options), scope), signal);
       const runtime = new Runtime({ api, registry, scope, report });
       if (onApproval !== undefined) runtime.#answer(onApproval);
