@@ -4,19 +4,19 @@ import type { HoldfastError } from "../protocol/errors.ts";
 import { permissionFor } from "../protocol/permission-rules.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { ApprovalView } from "../runtime/replies.ts";
+import type { ApprovalAnswer, OnApproval } from "./answers.ts";
 import type { RuntimeCalls } from "./calls.ts";
 import { checked } from "./checked.ts";
-import type { ApprovalAnswer, OnApproval } from "./options.ts";
 
-type Change = { readonly opened: ApprovalView } | { readonly closed: string };
+type RequestChange = { readonly opened: ApprovalView } | { readonly closed: string };
 
 const TYPES = ["approval_requested", "approval_answered", "approval_withdrawn"] as const;
 
-/** Open requests, and then what changes. Of one worker, it ends with the worker. */
-const changes = (api: RuntimeCalls, id?: string): Stream.Stream<Change, HoldfastError> =>
+/** Open requests, and then their changes. With an id it ends with that worker. */
+const changes = (api: RuntimeCalls, id?: string): Stream.Stream<RequestChange, HoldfastError> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      // What comes after this seq is in the records, and what came before it is in the list.
+      // Later requests are in the records after this seq, earlier ones in the list.
       const { head } = yield* api.status();
       const open = yield* everyOpen(api, id);
       const known = new Set(open.map(({ approval_id }) => approval_id));
@@ -26,7 +26,7 @@ const changes = (api: RuntimeCalls, id?: string): Stream.Stream<Change, Holdfast
         ...(id !== undefined && { ids: [id] }),
         filter: { types: [...TYPES] },
       });
-      const listed = Stream.fromIterable(open.map((opened): Change => ({ opened })));
+      const listed = Stream.fromIterable(open.map((opened): RequestChange => ({ opened })));
       const changed = Stream.mapEffect(later, (record) => changeOf(api, record, known));
       return Stream.concat(listed, Stream.flattenIterable(changed));
     }),
@@ -36,7 +36,7 @@ const changeOf = (
   api: RuntimeCalls,
   record: LogRecord,
   known: ReadonlySet<string>,
-): Effect.Effect<readonly Change[], HoldfastError> => {
+): Effect.Effect<readonly RequestChange[], HoldfastError> => {
   if (record.type === "approval_answered" || record.type === "approval_withdrawn")
     return Effect.succeed([{ closed: record.payload.approval_id }]);
   if (record.type !== "approval_requested" || known.has(record.payload.approval_id))
@@ -86,7 +86,7 @@ export const openApprovals = (api: RuntimeCalls, id?: string): Stream.Stream<App
     Stream.map(changes(api, id), (change) => ("opened" in change ? [change.opened] : [])),
   );
 
-/** Asks a program about each open request, and answers as it says. Of one worker, it ends with the worker. */
+/** Asks a program about each open request, and answers as it says. With an id it ends with that worker. */
 export const answering = (
   api: RuntimeCalls,
   { id, onApproval, report }: AnsweringOptions,

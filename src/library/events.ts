@@ -2,7 +2,7 @@
 import type { AgentEventKind } from "../protocol/agent-event.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { LogRecord as AnyRecord } from "../protocol/records.ts";
-import type { Json } from "./options.ts";
+import type { Json } from "./json.ts";
 
 /** Metadata of one call of a tool; never its input or output. */
 export interface ToolFacet {
@@ -44,14 +44,14 @@ interface EventOf<K extends AgentEventKind> {
 }
 
 /** Text of the agent: its answer (channel `assistant`), its thoughts (`reasoning`), or output of a program (`stdout`, `stderr`). */
-export interface TextOutput extends EventOf<"TextOutput"> {
+export interface TextOutputEvent extends EventOf<"TextOutput"> {
   readonly text: string;
   readonly data?: Json;
 }
-export interface ToolCall extends EventOf<"ToolCall"> {
+export interface ToolCallEvent extends EventOf<"ToolCall"> {
   readonly data: ToolData;
 }
-export interface ToolResult extends EventOf<"ToolResult"> {
+export interface ToolResultEvent extends EventOf<"ToolResult"> {
   readonly message?: string;
   readonly data: ToolData;
 }
@@ -76,7 +76,13 @@ export interface UnknownEvent extends EventOf<"Unknown"> {
 }
 
 /** An event of any agent. Its fields are those that the conformance cases demand of every kind. */
-export type AgentEvent = TextOutput | ToolCall | ToolResult | StatusEvent | ErrorEvent | UnknownEvent;
+export type AgentEvent =
+  | TextOutputEvent
+  | ToolCallEvent
+  | ToolResultEvent
+  | StatusEvent
+  | ErrorEvent
+  | UnknownEvent;
 export type EventKind = AgentEvent["kind"];
 
 /** A record of the log; `type` tells which. */

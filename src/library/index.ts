@@ -13,4 +13,4 @@ import "./node-version.ts";
 
 export * from "./exports.ts";
 export { Runtime } from "./runtime.ts";
-export { Worker } from "./worker.ts";
+export { WorkerHandle } from "./worker.ts";

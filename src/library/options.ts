@@ -2,14 +2,13 @@
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { KindName } from "../adapters/kinds.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
-import type { ApprovalView } from "../protocol/replies/talk.ts";
 import type { Roles } from "../protocol/roles.ts";
 import type { MissedPolicy, OverlapPolicy } from "../protocol/schedule-records.ts";
 import type { SpecFields } from "../protocol/spec-fields.ts";
 import type { CardLane, CompletedLane, ProfileName } from "../protocol/words.ts";
 import type { WorkerSpecInput, WorkerStatus } from "../protocol/worker.ts";
-import type { EventKind, RecordType } from "./events.ts";
-import type { OutputForm } from "./structured.ts";
+import type { AbortOptions, OnApproval } from "./answers.ts";
+import type { DeepReadonly, Json } from "./json.ts";
 
 export interface OpenOptions {
   /**
@@ -69,12 +68,6 @@ export interface SkillRunOptions {
   readonly secrets?: Readonly<Record<string, string>>;
 }
 
-/** Accepts readonly lists. */
-export type DeepReadonly<T> = T extends readonly (infer One)[]
-  ? readonly DeepReadonly<One>[]
-  : T extends object
-    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
-    : T;
 /** The fields of a worker's spec (spec-fields.ts), except those that the library determines itself. */
 type SpecOptions = {
   readonly [K in keyof SpecFields as SpecFields[K] extends { readonly isAmbient: true } ? never : K]?:
@@ -132,83 +125,6 @@ export interface NextTimesOptions {
   readonly limit?: number;
 }
 
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
-
-/** A call that a program may give up: it then rejects with CANCELLED, whose `cause` is the reason of the signal. */
-export interface AbortOptions {
-  readonly signal?: AbortSignal;
-}
-
-export interface WaitOptions extends AbortOptions {
-  /** Rejects with TIMEOUT after this time. Default: never. */
-  readonly timeout_ms?: number;
-}
-
-export interface SendOptions {
-  /** A repeat with the same key has no effect. */
-  readonly idempotency_key?: string;
-  /** Closes the agent's input after the message. */
-  readonly close?: boolean;
-}
-
-/** An abort also ends the agent's turn, as `cancel` does. */
-export interface AskOptions extends AbortOptions {
-  readonly idempotency_key?: string;
-  /** Rejects with TIMEOUT after this time. Default: 10 minutes. */
-  readonly timeout_ms?: number;
-}
-
-/** Names of types narrow the records. An abort of the signal ends the loop without an error. */
-export interface WatchOptions<T extends RecordType = RecordType> extends AbortOptions {
-  /** Only records of these workers. Default: of all. */
-  readonly ids?: readonly string[];
-  /** Only records of these types. */
-  readonly types?: readonly T[];
-  /** Only AgentEvents of these kinds. */
-  readonly kinds?: readonly EventKind[];
-  /** Yields records after this seq, or after a cursor (`Runtime.cursor`). Default: the first record for named workers, the live tail for all. */
-  readonly from?: number | string;
-  /** Begins with only the newest of the records on file. */
-  readonly tail?: number;
-  /** Continues after the workers have ended. Default: false for named workers, true for all. */
-  readonly follow?: boolean;
-}
-
-/** Kinds narrow the events. An abort of the signal ends the loop without an error. */
-export interface EventsOptions<K extends EventKind = EventKind> extends AbortOptions {
-  /** Only events of these kinds. */
-  readonly kinds?: readonly K[];
-  /** Yields events after this seq or cursor. Default: the first event. */
-  readonly from?: number | string;
-  /** Continues after the worker has ended. Default: false. */
-  readonly follow?: boolean;
-}
-
-/** An answer to a request for permission; undefined leaves the request to others. The agent is told the message of a denial. */
-export type ApprovalAnswer =
-  | "allow"
-  | "deny"
-  | { readonly decision: "allow" | "deny"; readonly message?: string }
-  | undefined;
-
-/** Is called for each request that waits for a person. `signal` is aborted once the request needs no answer any more. */
-export type OnApproval = (
-  approval: ApprovalView,
-  context: { readonly signal: AbortSignal },
-) => ApprovalAnswer | Promise<ApprovalAnswer>;
-
-/** The arguments of `run`: those of `spawn`, and what the program does with the worker. */
-export type RunOptions<F extends OutputForm | undefined = undefined> = SpawnOptions &
-  AbortOptions & {
-    /**
-     * The form of the answer: a schema of zod or of another library with Standard JSON Schema, or a JSON Schema of an object.
-     * `result` then has the answer as `object`.
-     */
-    readonly output?: F;
-    /** Answers its requests for permission; needs `permission: "ask"` or a rule that asks. */
-    readonly onApproval?: OnApproval;
-  };
-
 export interface RawOptions extends AbortOptions {
   /** Default: `stdout`. */
   readonly stream?: "stdout" | "stderr";
@@ -237,18 +153,6 @@ export interface PageOptions {
   readonly limit?: number;
   /** The `cursor` of the previous page: this page begins after it. */
   readonly cursor?: string;
-}
-
-export interface ApprovalsOptions extends PageOptions {
-  /** Those of one worker, or one request. */
-  readonly id?: string;
-  /** Also answered ones. */
-  readonly all?: boolean;
-}
-
-export interface ApprovalsWatchOptions extends AbortOptions {
-  /** Only those of this worker. */
-  readonly id?: string;
 }
 
 export interface ApproveOptions {

@@ -4,20 +4,20 @@ import { parseLine } from "../base/json.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { OutputSchema } from "../protocol/worker.ts";
 import { invalid } from "./checked.ts";
-import type { DeepReadonly, Json } from "./options.ts";
+import type { DeepReadonly, Json } from "./json.ts";
 
 interface Issue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
-type Judged =
+type Judgement =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
 /** A schema of zod 4.2, or of any other library with Standard Schema and Standard JSON Schema. */
 export interface StandardForm {
   readonly "~standard": {
-    readonly validate: (value: unknown) => Judged | Promise<Judged>;
+    readonly validate: (value: unknown) => Judgement | Promise<Judgement>;
     readonly types?: { readonly output: unknown } | undefined;
     readonly jsonSchema: {
       readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
@@ -39,7 +39,7 @@ export type ObjectOf<F> = F extends StandardForm
 
 /** A form as the library uses it. */
 export interface AnswerForm {
-  /** What the kind's CLI, or the agent, is told. */
+  /** The kind's CLI, or else the agent, is told it. */
   readonly schema: OutputSchema;
   /** The object in an answer. Rejects with AGENT_FAILED, whose `problems` say what does not fit. */
   read(text: string): Promise<unknown>;

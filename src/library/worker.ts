@@ -2,10 +2,10 @@
 import { HoldfastError } from "../protocol/errors.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type * as replies from "../runtime/replies.ts";
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent, EventKind } from "./events.ts";
 import type * as given from "./options.ts";
 import { aborted } from "./promises.ts";
-import type { Runtime } from "./runtime.ts";
+import type * as asked from "./run-options.ts";
 import { type AnswerForm, again } from "./structured.ts";
 
 /** The end of a worker. */
@@ -14,6 +14,25 @@ export interface RunResult<T = undefined> extends replies.WaitReply {
   readonly text: string | null;
   /** The answer as an object, if `output` asked for one. */
   readonly object: T;
+}
+
+/** The calls of a runtime that a handle makes. @internal */
+export interface HandleCalls {
+  events<K extends EventKind>(
+    id: string,
+    options: asked.EventsOptions<K>,
+  ): AsyncIterable<Extract<AgentEvent, { readonly kind: K }>>;
+  send(id: string, text: string | undefined, options: asked.SendOptions): Promise<replies.MessageReply>;
+  ask(id: string, text: string, options: asked.AskOptions): Promise<replies.AnswerReply>;
+  cancel(id: string): Promise<{ readonly id: string; readonly effect: "updated" | "noop" }>;
+  kill(id: string, options: given.KillOptions): Promise<replies.PerWorker>;
+  pause(id: string, options: { readonly reason?: string }): Promise<replies.PerWorker>;
+  unpause(id: string): Promise<replies.PerWorker>;
+  restart(id: string): Promise<replies.PerWorker>;
+  resume(id: string, options: given.ResumeOptions): Promise<replies.SpawnReply>;
+  info(id: string): Promise<replies.WorkerInfo>;
+  wait(id: string, options?: asked.WaitOptions): Promise<replies.WaitReply>;
+  output(id: string): Promise<replies.OutputReply>;
 }
 
 /** How a handle came about. @internal */
@@ -26,14 +45,14 @@ export interface HandleOptions {
  * A handle of one worker. Each loop over it yields all its AgentEvents, from its first one to its end. Disposing of it kills
  * the worker if it still runs.
  */
-export class Worker<T = undefined> implements AsyncIterable<AgentEvent>, AsyncDisposable {
+export class WorkerHandle<T = undefined> implements AsyncIterable<AgentEvent>, AsyncDisposable {
   readonly id: string;
-  readonly #runtime: Runtime;
+  readonly #runtime: HandleCalls;
   readonly #options: HandleOptions;
   #result: Promise<RunResult<T>> | undefined;
 
   /** @internal */
-  constructor(runtime: Runtime, id: string, options: HandleOptions = {}) {
+  constructor(runtime: HandleCalls, id: string, options: HandleOptions = {}) {
     this.id = id;
     this.#runtime = runtime;
     this.#options = options;
@@ -62,18 +81,18 @@ export class Worker<T = undefined> implements AsyncIterable<AgentEvent>, AsyncDi
 
   /** As a loop over the worker, with a choice of events. */
   events<K extends AgentEvent["kind"] = AgentEvent["kind"]>(
-    options: given.EventsOptions<K> = {},
+    options: asked.EventsOptions<K> = {},
   ): AsyncIterable<Extract<AgentEvent, { readonly kind: K }>> {
     return this.#runtime.events(this.id, options);
   }
 
   /** As `Runtime.send`. */
-  send(text: string | undefined, options: given.SendOptions = {}): Promise<replies.MessageReply> {
+  send(text: string | undefined, options: asked.SendOptions = {}): Promise<replies.MessageReply> {
     return this.#runtime.send(this.id, text, options);
   }
 
   /** As `Runtime.ask`. */
-  ask(text: string, options: given.AskOptions = {}): Promise<replies.AnswerReply> {
+  ask(text: string, options: asked.AskOptions = {}): Promise<replies.AnswerReply> {
     return this.#runtime.ask(this.id, text, options);
   }
 
@@ -104,9 +123,9 @@ export class Worker<T = undefined> implements AsyncIterable<AgentEvent>, AsyncDi
   }
 
   /** A new worker in the last session of this one, or with `fork` in a branch of it. */
-  async resume(options: given.ResumeOptions = {}): Promise<Worker> {
+  async resume(options: given.ResumeOptions = {}): Promise<WorkerHandle> {
     const { id } = await this.#runtime.resume(this.id, options);
-    return new Worker(this.#runtime, id);
+    return new WorkerHandle(this.#runtime, id);
   }
 
   info(): Promise<replies.WorkerInfo> {

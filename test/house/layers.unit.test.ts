@@ -232,6 +232,7 @@ it("the client knows only what goes on the wire", () => {
     // Mistakes that are told before a daemon is started.
     "adapters/process/programs.ts",
     "daemon/paths.ts",
+    "daemon/client.ts",
     "daemon/start.ts",
     "daemon/connect.ts",
     "daemon/daemon-file.ts",

@@ -72,7 +72,10 @@ describe("names of types", () => {
 
   it("stand for one thing each", () => {
     const doors = {
+      AgentEvent: "the library's, whose fields its kind tells, and the one that any decoder makes",
       KillOptions: "the library's, in whose terms `effect` takes the runtime's",
+      LogRecord: "the library's, with its AgentEvent, and the one of the log",
+      RecordType: "of the library's record, and of the log's",
       RuntimeApi: "the runtime as `effect` publishes it, and as the runtime answers",
     };
     const files = Map.groupBy(declared, ({ name }) => name);

@@ -59,8 +59,11 @@ beforeAll(() => {
   mkdirSync(join(project, "node_modules", "@types"));
   const tarball = pack(join(place, "clone"));
   expect(spawnSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]).status).toBe(0);
-  for (const name of Object.keys(manifestOf(installed).dependencies))
-    symlinkSync(join(modules, name), join(project, "node_modules", name));
+  for (const name of Object.keys(manifestOf(installed).dependencies)) {
+    const link = join(project, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(modules, name), link);
+  }
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "theirs", type: "module" }));
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
@@ -91,10 +94,14 @@ const compile = (source: string, types: readonly string[] = []) => {
 describe("its types", () => {
   test("of the promise door compile in a strict project, and need none of Node's, Effect's or SQLite's", () => {
     const { errors, files } = compile(`
-      import { HoldfastError, type LogRecord, Runtime, type SpawnOptions } from "holdfast";
+      import { HoldfastError, type LogRecord, Runtime, type SpawnOptions, type WorkerHandle } from "holdfast";
       const options: SpawnOptions = { kind: "command", argv: ["true"] };
       await using runtime = await Runtime.open({ stateDir: "state" });
       const { id } = await runtime.spawn(options);
+      const handle: WorkerHandle = await runtime.worker(id);
+      for await (const event of handle.events({ kinds: ["TextOutput"] })) event.text satisfies string;
+      for await (const record of runtime.watch({ ids: [id], types: ["worker_exited"] }))
+        record.payload.exit_code satisfies number | null;
       for await (const record of runtime.watch(id)) {
         const kept: LogRecord = record;
         if (kept.type === "worker_exited") kept.payload.exit_code satisfies number | null;

@@ -77,7 +77,7 @@ const childCode = (reply: WaitReply | undefined): number => {
   return signal === undefined ? (reply?.status === "completed" ? 0 : 1) : 128 + signal;
 };
 
-interface WaitOptions {
+interface EndWanted {
   readonly timeout_ms?: number | undefined;
   readonly exitCodeFrom?: string | undefined;
   /** The names that the user typed; by default the ids. */
@@ -100,7 +100,7 @@ export const waitFor = async (
     start = false,
     subtree,
     shape = (results) => ({ results }),
-  }: WaitOptions = {},
+  }: EndWanted = {},
 ): Promise<CommandResult> => {
   const deadline = timeout_ms === undefined ? undefined : performance.now() + timeout_ms;
   const left = () =>

@@ -10,7 +10,7 @@ import type { Core } from "../core.ts";
 import type { AnswerReply } from "../replies.ts";
 import type { Ends } from "./ends.ts";
 
-export interface AskOptions {
+export interface QuestionOptions {
   readonly idempotency_key?: string | undefined;
   readonly timeout_ms?: number | undefined;
   readonly caller?: Caller | undefined;
@@ -41,7 +41,7 @@ export class AskingByMailbox {
   ask(
     row: WorkerRow,
     text: string,
-    { timeout_ms: ttl_ms = MAILBOX_ASK_DEFAULT_MS, idempotency_key, caller }: AskOptions,
+    { timeout_ms: ttl_ms = MAILBOX_ASK_DEFAULT_MS, idempotency_key, caller }: QuestionOptions,
   ): Effect.Effect<AnswerReply, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { id } = row;

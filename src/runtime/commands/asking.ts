@@ -17,7 +17,7 @@ import {
 import { secondsUntilReset } from "../../supervisor/restart/rate-limit.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
-import type { AskingByMailbox, AskOptions } from "./asking-by-mailbox.ts";
+import type { AskingByMailbox, QuestionOptions } from "./asking-by-mailbox.ts";
 import type { Messaging } from "./messages.ts";
 
 export class Asking {
@@ -57,7 +57,7 @@ export class Asking {
   private askTurn(
     row: WorkerRow,
     text: string,
-    { idempotency_key: key, timeout_ms, caller = USER }: AskOptions,
+    { idempotency_key: key, timeout_ms, caller = USER }: QuestionOptions,
   ) {
     return Effect.gen({ self: this }, function* () {
       const ref = row.id;
