@@ -14,6 +14,7 @@ import { Watches } from "./watches.ts";
 
 export type OneOrEach = PerWorker | readonly PerWorker[];
 
+/** @internal */
 export interface RuntimeParts {
   readonly api: RuntimeCalls;
   readonly registry: Registry;
