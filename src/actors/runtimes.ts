@@ -1,6 +1,6 @@
 /** The runtimes of this program: the built-in one, and those that the configuration or the program names. */
 import { type AgentAdapter, converses } from "../adapters/adapter.ts";
-import type { RuntimeAbility, RuntimeSpawner } from "../adapters/spawner.ts";
+import type { RuntimeAbility, RuntimeSpawner, RuntimeTrouble } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { RUNTIME_DEFAULT } from "../protocol/words.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
@@ -31,6 +31,12 @@ export const runtimeNamed = (services: Runtimes, name = RUNTIME_DEFAULT): Runtim
     suggestion: `Use one of: ${names.join(", ")}; \`runtimes:\` in config.yaml names more.`,
   });
 };
+
+/** Why the runtime of a worker cannot be used now; undefined while it can. */
+export const troubleOf = (
+  services: Runtimes,
+  { runtime }: Pick<WorkerSpec, "runtime">,
+): RuntimeTrouble | undefined => knownRuntime(services, runtime)?.trouble?.();
 
 /** A runtime that is not there now may be able to. */
 export const canPause = (services: Runtimes, { runtime }: Pick<WorkerSpec, "runtime">): boolean =>

@@ -4,6 +4,8 @@
  * `process/` implements it with processes of this machine, tests implement it in memory, and a program may bring its own.
  */
 import type { RecordedProcesses, RunExit, RunId } from "../protocol/incarnation.ts";
+import type { ProcessIdentity } from "../protocol/records.ts";
+import type { ProfileName } from "../protocol/words.ts";
 import type { RunLimits } from "../protocol/worker.ts";
 import type { SpoolName, StdinPlan } from "./adapter.ts";
 import type { MachineRuntime, RunProcesses } from "./posix.ts";
@@ -32,6 +34,18 @@ export interface LaunchRequest extends RunId {
   readonly made?: readonly string[];
   /** The agent dies with its supervisor: TERM, then KILL after the grace. Without this it lives on. */
   readonly lifeline?: { readonly grace_ms: number };
+  /** The worker whose agent asked for this one. Given to runtimes beside the built-in one, as `tools` is. */
+  readonly parent?: string | undefined;
+  /** The skills that it may run over the daemon's socket. The daemon itself holds it to them. */
+  readonly tools?: ToolPolicy | undefined;
+}
+
+export interface ToolPolicy {
+  readonly profile: ProfileName;
+  /** Skills, or `NAMESPACE/*`: named by its own profile and by those of all workers above it. */
+  readonly allowed: readonly string[];
+  /** The time of a run of a skill that names none. */
+  readonly timeout_ms: number;
 }
 
 /** A signal name of signal(7). Node's own type would make users of our declarations install Node's types. */
@@ -52,8 +66,11 @@ export interface Run extends RunId {
   onOutput(listener: () => void): void;
   /** The output. It stays readable after the exit. */
   source(stream: SpoolName): Source;
-  /** The state by a look at the run itself. `stopped`: it is paused; `zombie`: it has ended, and nobody has noted its exit. */
-  process(): "running" | "stopped" | "zombie" | "dead";
+  /**
+   * The state by a look at the run itself. `stopped`: it is paused; `zombie`: it has ended, and nobody has noted its exit;
+   * `unknown`: the runtime cannot say now, and the heartbeat ages.
+   */
+  process(): "running" | "stopped" | "zombie" | "dead" | "unknown";
   /** Asks for an end (TERM, INT) or passes any other signal on. A paused run goes on, so that it can act on the signal. */
   signal(signal: SignalName): Promise<SignalReport>;
   /** Ends the run at once. */
@@ -115,6 +132,16 @@ export interface LivingRun extends RunId {
 /** A thing that a spec may ask for and that not every runtime can do. */
 export type RuntimeAbility = "pause" | "input" | "limits" | "sandbox" | "lifeline";
 
+/** Why a runtime cannot be used now. */
+export interface RuntimeTrouble {
+  /** RFC 3339. */
+  readonly since: string;
+  /** A sentence. */
+  readonly message: string;
+  /** The next step. */
+  readonly suggestion: string;
+}
+
 export interface RuntimeSpawner {
   /** The kind of runtime, as records and lists name it: `subprocess` for processes of this machine. */
   readonly backend_kind: string;
@@ -141,6 +168,10 @@ export interface RuntimeSpawner {
    * the files of its run directory are read.
    */
   output?(id: RunId, stream: SpoolName): Source | undefined;
+  /** Undefined while it can be used. */
+  trouble?(): RuntimeTrouble | undefined;
+  /** The process in which its runs live, if they live in one that is not the daemon's: who calls from there is one of them. */
+  host?(): ProcessIdentity | undefined;
   /** Present if the runs are processes of this machine. */
   readonly posix?: MachineRuntime | undefined;
   /** Lets go of all runs; they live on. */

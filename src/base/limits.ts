@@ -30,6 +30,40 @@ export const CONFORMANCE_POLL_MS = 5;
 /** Runtimes beside the built-in one; and the length of a runtime's name, in characters. */
 export const USER_RUNTIMES_MAX = 16;
 export const RUNTIME_NAME_MAX_CHARS = 64;
+/** One frame of a bridge, either way: a start has a prompt and an environment. And how long a frame that has begun may take. */
+export const BRIDGE_FRAME_MAX_BYTES = 4 * 1024 * 1024;
+export const BRIDGE_FRAME_MAX_MS = 10_000;
+/** Bytes to a bridge that does not read. */
+export const BRIDGE_UNSENT_MAX_BYTES = 32 * 1024 * 1024;
+/** Requests to a bridge that wait for their answers: one for the output of each run, and others. */
+export const BRIDGE_REQUESTS_MAX = 12_000;
+/** How long a bridge has for an answer. */
+export const BRIDGE_ANSWER_MS = 10_000;
+/** How long a bridge may wait for news of a run before it answers that there is none. */
+export const BRIDGE_AWAIT_MS = 60_000;
+/** Bytes of each stream in one answer, before base64. */
+export const BRIDGE_CHUNK_MAX_BYTES = 65_536;
+/** Frames on one connection that answer nothing: late, repeated, or not asked for. Beyond it the connection is closed. */
+export const BRIDGE_STRAYS_MAX = 1_000;
+/** How often the states of all runs are asked; how many runs one request names; and how old a state may be that counts. */
+export const BRIDGE_STATE_PERIOD_MS = 5_000;
+export const BRIDGE_STATE_RUNS_MAX = 500;
+export const BRIDGE_STATE_STALE_MS = 15_000;
+/** Pages of `runtime.get_children` that one look at a bridge reads. */
+export const BRIDGE_PAGES_MAX = 100;
+/** The delay of a new connection after a failed one. */
+export const BRIDGE_RECONNECT_MIN_MS = 100;
+export const BRIDGE_RECONNECT_MAX_MS = 5_000;
+/** How long a request waits for a bridge that is being started or has just gone. */
+export const BRIDGE_UP_MS = 3_000;
+/** How long a start may wait for its answer over lost connections: less than LAUNCH_MAX_MS. */
+export const BRIDGE_LAUNCH_MS = 20_000;
+/** A name that a bridge gives: of itself, of a life of it, of a run. */
+export const BRIDGE_NAME_MAX_CHARS = 256;
+/** The text of a bridge's refusal; more is cut. */
+export const BRIDGE_MESSAGE_MAX_CHARS = 1_024;
+/** Words in the command of a bridge, and the log of a bridge that the daemon starts. */
+export const BRIDGE_COMMAND_MAX_WORDS = 64;
 /** User adapters in one `config.yaml`. */
 export const USER_ADAPTERS_MAX = 64;
 /** The size of `config.yaml`. */

@@ -6,10 +6,6 @@ export const VERSION: string = packageJson.version;
 
 /** From sources, Node runs the files directly; a build has one file for the daemon beside the client's. */
 const isSource = import.meta.url.endsWith(".ts");
-/** The installed `agent` command. */
-export const COMMAND_PROGRAM = fileURLToPath(
-  new URL(isSource ? "../../bin/agent" : "../bin/agent", import.meta.url),
-);
 export const DAEMON_PROGRAM = fileURLToPath(
   new URL(isSource ? "../daemon/entry.ts" : "./daemon.js", import.meta.url),
 );

@@ -99,7 +99,16 @@ export const status = z.object({
     }),
   }),
   runtimes: z
-    .array(z.object({ name: z.string(), backend_kind: z.string() }))
+    .array(
+      z.object({
+        name: z.string(),
+        backend_kind: z.string(),
+        trouble: z
+          .object({ since: time, message: z.string(), suggestion: z.string() })
+          .nullable()
+          .describe("why it cannot be used now"),
+      }),
+    )
     .describe("the built-in one first"),
   disk: z.object({ free_bytes: z.int().nullable(), floor_bytes: z.int(), low: z.boolean() }),
   rss_bytes: z.int(),

@@ -8,13 +8,16 @@ import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import type { Defects } from "../actors/defects.ts";
 import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
+import { bridgeMakerOf } from "../adapters/bridge/maker.ts";
 import { findDelegated } from "../adapters/process/cgroups.ts";
 import { lineageOf } from "../adapters/process/origin.ts";
-import { makerOf } from "../adapters/user-runtimes.ts";
+import { type MakeRuntime, makerOf } from "../adapters/user-runtimes.ts";
 import { crashPoint } from "../base/crash-point.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../base/limits.ts";
+import { COMMAND_PROGRAM } from "../base/own-command.ts";
 import { isOfTheSystem } from "../base/system-errors.ts";
 import { artifactizer } from "../protocol/artifactize.ts";
+import type { Configuration } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import type { OpenRuntimeOptions } from "../runtime/open.ts";
@@ -39,7 +42,7 @@ import { closeToOthers, isOpenToOthers } from "./modes.ts";
 import { referencedAside } from "./offline.ts";
 import { Once } from "./once.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
-import { makePeers } from "./peer.ts";
+import { makePeers, peerPid } from "./peer.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { type Pulse, startPulse } from "./pulse.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
@@ -99,7 +102,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     for (const { module, why } of registry.refused)
       log("warn", "an adapter, or the configuration, is left out", { module, why });
     crashPoint("boot-before-log");
-    const runtime = yield* openRuntime(options, registry, output.capture_max_bytes, () => {
+    const runtime = yield* openRuntime(options, path, registry, output.capture_max_bytes, () => {
       watchdog.ticked();
       pulse.join();
     });
@@ -190,6 +193,7 @@ const takePlace = (options: DaemonOptions): Effect.Effect<OwnedStateDirectory, H
 
 const openRuntime = (
   options: DaemonOptions,
+  socket: string,
   registry: OpenRuntimeOptions["registry"],
   captureMaxBytes: number,
   onTick: () => void,
@@ -207,7 +211,9 @@ const openRuntime = (
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
       captureMaxBytes,
       roles,
-      runtimes: new Map(Object.entries(runtimes).map(([name, one]) => [name, makerOf(one)])),
+      runtimes: new Map(
+        Object.entries(runtimes).map(([name, one]) => [name, makerFor(name, one, options, socket)]),
+      ),
       prices: yield* atStart(() => openPrices(options.env.HOLDFAST_PRICES)),
       skills,
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
@@ -215,6 +221,17 @@ const openRuntime = (
       onTick,
     });
   });
+
+const makerFor = (
+  name: string,
+  { module, options, bridge }: Configuration["runtimes"][string],
+  { env, log }: DaemonOptions,
+  daemonSocket: string,
+): MakeRuntime => {
+  if (bridge === undefined) return makerOf({ module: module ?? "", options });
+  const report = (message: string) => log("warn", message);
+  return bridgeMakerOf(name, bridge, { env, daemonSocket, binary: COMMAND_PROGRAM, peerPid, report });
+};
 
 const openArtifacts = (options: DaemonOptions) =>
   Effect.gen(function* () {

@@ -52,6 +52,21 @@ const descriptorOf = (socket: Socket): number | undefined => {
   return fd !== undefined && fd >= 0 ? fd : undefined;
 };
 
+let askOnce: AskPeer | undefined | null;
+
+/** The pid at the other end of a connection that this process has made; undefined where the kernel does not say. */
+export const peerPid = (socket: Socket): number | undefined => {
+  const fd = descriptorOf(socket);
+  if (askOnce === undefined)
+    try {
+      askOnce = loadAskPeer();
+    } catch {
+      // The daemon tells it where it matters: of its callers.
+      askOnce = null;
+    }
+  return fd === undefined ? undefined : askOnce?.(fd);
+};
+
 /** `report` is called once, with the reason why callers cannot be identified. */
 export const makePeers = (
   identify: (peer: Peer) => Caller,

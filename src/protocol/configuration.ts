@@ -2,11 +2,13 @@
 import * as z from "zod";
 import { parseAddress } from "../base/http-address.ts";
 import {
+  BRIDGE_COMMAND_MAX_WORDS,
   HTTP_HOSTS_MAX,
   RUNTIME_NAME_MAX_CHARS,
   SKILL_DIRECTORIES_MAX,
   SKILL_HOSTS_MAX,
   SKILL_LIST_MAX,
+  SOCKET_PATH_MAX_BYTES,
   USER_ADAPTERS_MAX,
   USER_RUNTIMES_MAX,
 } from "../base/limits.ts";
@@ -24,7 +26,33 @@ const UserAdapter = z.strictObject({
   options: z.json().optional(),
 });
 
-const UserRuntime = z.strictObject({ module: absolute("a module"), options: z.json().optional() });
+/** A program behind a socket that executes workers (docs/how-to/bridge.md). */
+const BridgeConfiguration = z.strictObject({
+  socket: absolute("a socket").refine(
+    (path) => Buffer.byteLength(path) <= SOCKET_PATH_MAX_BYTES,
+    `the path of a socket has at most ${SOCKET_PATH_MAX_BYTES} bytes`,
+  ),
+  /** Starts the bridge where nothing answers at the socket: a program and its arguments. */
+  command: z.array(z.string().min(1)).min(1).max(BRIDGE_COMMAND_MAX_WORDS).optional(),
+  /** The abilities of its runs. */
+  abilities: z
+    .array(z.enum(["pause"]))
+    .max(1)
+    .default([]),
+});
+export type BridgeConfiguration = z.output<typeof BridgeConfiguration>;
+
+const UserRuntime = z
+  .strictObject({
+    module: absolute("a module").optional(),
+    options: z.json().optional(),
+    bridge: BridgeConfiguration.optional(),
+  })
+  .refine(
+    ({ module, options, bridge }) =>
+      (module === undefined) !== (bridge === undefined) && !(bridge && options),
+    "a runtime is either a module, perhaps with options, or a bridge",
+  );
 
 /** Runtimes by name. The built-in one cannot be replaced. */
 export const runtimesBy = <V extends z.ZodType>(runtime: V) =>

@@ -34,6 +34,7 @@ import type { WorkerStanding } from "../store/views.ts";
 import type { Limits } from "../supervisor/admission/seats.ts";
 import type { RuntimeApi } from "./api.ts";
 import { refuseLostLog } from "./boot/lost-log.ts";
+import { toolPolicyOf } from "./control/holders.ts";
 import { skillGround } from "./control/skill-launch.ts";
 import type { RuntimeServices } from "./core.ts";
 import { estimatesBy, type PriceList } from "./prices/estimate.ts";
@@ -140,6 +141,7 @@ export const openRuntime = (
       onTick: options.onTick,
       report,
       prepare: preparingWith(registry, skills),
+      toolsOf: (spec) => toolPolicyOf(skills.lists, (id) => store.worker(id)?.spec, spec),
     };
     yield* Effect.forkScoped(Effect.repeat(cleaning(runsDir, services), Schedule.spaced(CLEAN_PERIOD_MS)));
     const runtime = yield* makeRuntime(services, {

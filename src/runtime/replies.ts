@@ -2,6 +2,7 @@
  * The answers of the runtime: the shapes that the daemon sends, the client renders and the library returns. They do not use
  * Effect, so that users of the library need none of its types. Most are declared in `protocol/replies`.
  */
+import type { RuntimeTrouble } from "../adapters/spawner.ts";
 import type { DeniedCalls } from "../protocol/denied.ts";
 import type { LogRecord, WorkerError } from "../protocol/records.ts";
 import type { SupervisorPhase } from "../protocol/tree.ts";
@@ -57,10 +58,14 @@ export interface WhyReply {
   readonly names: Readonly<Record<string, string>>;
 }
 
+export type { RuntimeTrouble };
+
 /** A runtime of the daemon. */
 export interface RuntimeView {
   readonly name: string;
   readonly backend_kind: string;
+  /** Why it cannot be used now; null while it can. */
+  readonly trouble: RuntimeTrouble | null;
 }
 
 export interface RuntimeStatus {

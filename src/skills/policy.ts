@@ -58,6 +58,20 @@ export interface SkillAsk {
 export const isNamed = (pattern: string, name: string): boolean =>
   pattern.endsWith("/*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 
+/** The patterns that all of these lists name: what is left on the way down a line of workers. */
+export const commonTo = (lists: readonly (readonly string[])[]): readonly string[] => {
+  const [first = [], ...others] = lists;
+  return others.reduce<readonly string[]>(
+    (kept, list) => [
+      ...new Set([
+        ...kept.filter((name) => list.some((pattern) => isNamed(pattern, name))),
+        ...list.filter((name) => kept.some((pattern) => isNamed(pattern, name))),
+      ]),
+    ],
+    first,
+  );
+};
+
 /** Whether the pattern `*.DOMAIN:PORT`, or a host with its port, covers the other. */
 export const coversHost = (pattern: string, host: string): boolean =>
   pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) && !IS_ADDRESS.test(host) : pattern === host;

@@ -40,7 +40,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "tree",
   ],
   control: ["blackboard", "board", "mailbox", "overseer", "schedule", "token"],
-  adapters: ["decoding", "process", "kinds"],
+  adapters: ["decoding", "process", "bridge", "kinds"],
   workspace: ["sandbox", "worktree"],
   skills: ["network", "openapi", "builtin"],
   engine: ["providers", "tools"],

@@ -102,7 +102,9 @@ export class ActivityClock {
   private heartbeat(journal: Journal, run: Run, now: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { worker_id, incarnation } = run;
-      const seen = beat(this.clocks, incarnation, run.process(), now);
+      const process = run.process();
+      if (process === "unknown") return;
+      const seen = beat(this.clocks, incarnation, process, now);
       const payload = { process: seen.clocks.process, idle_ms: Math.round(now - this.clocks.progress_ms) };
       const stream = workerStream(worker_id);
       if (seen.changed) {

@@ -172,6 +172,7 @@ const start = (
       limits: spec.limits,
       ...litterOf(adapter, placed, env, confined),
       ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
+      ...(isBuiltIn(spec) ? {} : { parent: spec.parent, tools: services.toolsOf?.(spec) }),
     });
     return { run, argv, opening: { spec: placed, incarnation, session } };
   });
@@ -268,6 +269,8 @@ export const withoutSecrets = makeRedactor();
 export const redactorOf = (secrets: readonly string[]): Redactor =>
   secrets.length === 0 ? withoutSecrets : makeRedactor(secrets);
 
+const isBuiltIn = ({ runtime = RUNTIME_DEFAULT }: WorkerSpec): boolean => runtime === RUNTIME_DEFAULT;
+
 const processesOf = ({ posix, ref }: Run): Omit<SpawnedProcess, "argv" | "backend_kind" | "runtime"> => {
   const named = ref === undefined ? {} : { ref };
   if (posix === undefined) return named;
@@ -281,7 +284,7 @@ export const spawnedOf = (
   argv: readonly string[],
 ): SpawnedProcess => ({
   backend_kind: runtimeNamed(services, spec.runtime).backend_kind,
-  ...(spec.runtime === undefined || spec.runtime === RUNTIME_DEFAULT ? {} : { runtime: spec.runtime }),
+  ...(isBuiltIn(spec) ? {} : { runtime: spec.runtime }),
   ...processesOf(run),
   argv: argv.map((word) => redact.text(word)),
 });

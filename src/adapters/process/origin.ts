@@ -8,6 +8,7 @@ import { readlinkSync } from "node:fs";
 import { uptime } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { LINEAGE_MAX, STAT_CLOCK_SLACK_S } from "../../base/limits.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { Evidence, ProcessOrigin, RelatedProcess } from "../posix.ts";
 import type { RunId } from "../spawner.ts";
 import { type ProcessStat, readProc, readStat } from "./identity.ts";
@@ -119,6 +120,14 @@ export const lineageOf = (
     at = ppid;
   }
   return found.length === 0 ? undefined : found;
+};
+
+/** Whether a process is this one or descends from it, as /proc shows it now. */
+export const descendsFrom = (pid: number, { pid: root, start_time }: ProcessIdentity): boolean => {
+  if (readStat(root)?.start_time !== start_time) return false;
+  let at = pid;
+  for (let level = 0; at > 1 && at !== root && level < LINEAGE_MAX; level += 1) at = readStat(at)?.ppid ?? 0;
+  return at === root;
 };
 
 /**

@@ -9,7 +9,7 @@ import { asHoldfastError } from "../../protocol/errors.ts";
 import type { Context } from "../context.ts";
 import { VERSION } from "../package.ts";
 import { diskWords } from "../render/limits.ts";
-import { runtimesWords } from "../render/runtimes.ts";
+import { runtimesWords, troublesOf } from "../render/runtimes.ts";
 import { count, duration } from "../render/units.ts";
 import type { Check } from "../reports.ts";
 import { statusInTime } from "../silence.ts";
@@ -62,6 +62,9 @@ export const judged = ({
       finding: `${finding}; starts nothing: ${diskWords(disk)}`,
       fix: "Free some space; it then continues by itself.",
     };
+  const [trouble] = troublesOf(runtimes);
+  if (trouble !== undefined)
+    return { result: "warn", finding: `${finding}; ${trouble.message}`, fix: trouble.suggestion };
   if (workers.heartbeats?.late > 0)
     return {
       result: "warn",

@@ -1,8 +1,8 @@
 /** Finds programs on this machine. */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative } from "node:path";
+import { COMMAND_PROGRAM } from "../../base/own-command.ts";
 import type { Env } from "../context.ts";
-import { COMMAND_PROGRAM } from "../package.ts";
 
 /** The path of a program as the daemon would find it: from the variable, else on PATH. */
 export const findProgram = (name: string, env: Env): string | undefined => {

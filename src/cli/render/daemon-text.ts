@@ -4,10 +4,12 @@ import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import type { InstallReply, UpgradeReply } from "../reports.ts";
 import { diskWords } from "./limits.ts";
 import { age, pairs } from "./pairs.ts";
-import { runtimesWords } from "./runtimes.ts";
+import { runtimesWords, troublesOf } from "./runtimes.ts";
 import { oneLine } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { bytes, count, duration } from "./units.ts";
+
+const TROUBLE_SHOWN_CHARS = 500;
 
 export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
   pairs(paint, [
@@ -21,6 +23,13 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
     ],
     // A daemon of an earlier version does not report this.
     ["runtimes", daemon.runtimes && runtimesWords(daemon.runtimes)],
+    ...troublesOf(daemon.runtimes).map(({ since, message, suggestion }): [string, string] => [
+      "down",
+      paint(
+        "bad",
+        `${oneLine(message, TROUBLE_SHOWN_CHARS)} For ${age(since, now)}. ${oneLine(suggestion, TROUBLE_SHOWN_CHARS)}`,
+      ),
+    ]),
     ["log", count(daemon.head, "record")],
     ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
     // A daemon of an earlier version does not report this.

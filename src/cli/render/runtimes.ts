@@ -1,12 +1,19 @@
 /** The runtimes of a daemon, and that of a worker, as people read them. */
 import type { Replies } from "../../daemon/replies.ts";
 import { RUNTIME_DEFAULT, SUBPROCESS } from "../../protocol/words.ts";
-import type { WorkerInfo } from "../../runtime/replies.ts";
+import type { RuntimeTrouble, WorkerInfo } from "../../runtime/replies.ts";
 import { oneLine } from "./terminal.ts";
 
 /** Names the active runtimes, the built-in one first. */
 export const runtimesWords = (runtimes: Replies["daemon/status"]["runtimes"]): string =>
-  runtimes.map(({ name, backend_kind }) => oneLine(`${name} (${backend_kind})`)).join(", ");
+  runtimes
+    // A daemon of an earlier version does not report a trouble.
+    .map(({ name, backend_kind, trouble }) => oneLine(`${name} (${backend_kind}${trouble ? ", down" : ""})`))
+    .join(", ");
+
+/** The runtimes that cannot be used now. */
+export const troublesOf = (runtimes: Replies["daemon/status"]["runtimes"]): readonly RuntimeTrouble[] =>
+  (runtimes ?? []).flatMap(({ trouble }) => trouble ?? []);
 
 interface RunByBackend {
   readonly backend_kind?: string | null | undefined;

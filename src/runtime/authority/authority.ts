@@ -8,6 +8,8 @@ import type { Services } from "../../actors/ports.ts";
 import { cwdIn } from "../../actors/worker/workspaces.ts";
 import type { AgentAdapter } from "../../adapters/adapter.ts";
 import type { RelatedProcess } from "../../adapters/posix.ts";
+import { runOf } from "../../adapters/process/living.ts";
+import { descendsFrom } from "../../adapters/process/origin.ts";
 import type { RunId } from "../../adapters/spawner.ts";
 import { byOf, type Caller, OF_DAEMON, type Peer, UNKNOWN, USER } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -56,6 +58,8 @@ export class Authority {
 
   readonly identify = ({ pid, connected_s, claimed }: Peer): Caller => {
     const { posix } = this.ports.services.spawner;
+    const hosting = pid === undefined || pid === OUTSIDE ? undefined : this.hosting(pid);
+    if (hosting !== undefined) return this.hosted(hosting, claimed);
     const origin = pid === undefined || pid === OUTSIDE ? undefined : posix?.originOf(pid, connected_s);
     if (origin?.type === "run") return this.inside(origin);
     if (origin?.type === "daemon") return OF_DAEMON;
@@ -183,6 +187,23 @@ export class Authority {
       ),
       (refused) => (refused === undefined ? Effect.succeed(byOf(caller)) : Effect.fail(refused)),
     );
+  }
+
+  /** The runtime in whose process the peer is. */
+  private hosting(pid: number): string | undefined {
+    for (const [name, runtime] of this.ports.services.runtimes ?? []) {
+      const host = runtime.host?.();
+      if (host !== undefined && descendsFrom(pid, host)) return name;
+    }
+    return undefined;
+  }
+
+  /** Runs of one process can only say which of them they are. One that does not say, or lies about its runtime, is nobody. */
+  private hosted(runtime: string, claimed: string | undefined): Caller {
+    const run = runOf(claimed ?? "", this.ports.services.log.store_id);
+    return run !== undefined && this.row(run.worker_id)?.spec.runtime === runtime
+      ? this.inside(run)
+      : UNKNOWN;
   }
 
   private runOf(claimed: string | undefined): Caller | undefined {

@@ -23,6 +23,7 @@ import { realPath } from "../../workspace/sandbox/sandbox.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
 import type { SkillAsked, SkillsApi } from "../skills-api.ts";
+import { type HeldWorker, lineOf } from "./holders.ts";
 import { runnable, SKILL_KIND, type SkillGround } from "./skill-launch.ts";
 import { explained, hostsOf, type RunNetwork, SkillNetworks } from "./skill-network.ts";
 
@@ -128,17 +129,9 @@ export class Skills implements SkillsApi {
     });
   }
 
-  /** The worker and those above it. A chain that the log makes a circle of is cut. */
-  private lineOf(id: string): readonly { readonly id: string; readonly spec: WorkerSpec }[] {
+  private lineOf(id: string): readonly HeldWorker[] {
     const { roster, services } = this.core;
-    const line: { readonly id: string; readonly spec: WorkerSpec }[] = [];
-    for (let at: string | undefined = id; at !== undefined && !line.some((one) => one.id === at); ) {
-      const spec: WorkerSpec | undefined = roster.live.get(at)?.spec ?? services.views.worker(at)?.spec;
-      if (spec === undefined) break;
-      line.push({ id: at, spec });
-      at = spec.parent;
-    }
-    return line;
+    return lineOf((at) => roster.live.get(at)?.spec ?? services.views.worker(at)?.spec, id);
   }
 
   private deny(asked: SkillAsked, caller: Caller, denial: SkillDenial): Effect.Effect<never, HoldfastError> {

@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import { movedOf } from "../../actors/intake/moved.ts";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
-import { runtimesOf } from "../../actors/runtimes.ts";
+import { runtimesOf, troubleOf } from "../../actors/runtimes.ts";
 import { workspaceIn } from "../../actors/worker/workspaces.ts";
 import type { Registry } from "../../adapters/registry.ts";
 import { TURNS_SHOWN_MAX } from "../../base/limits.ts";
@@ -118,12 +118,13 @@ const infoOf = ({ services, accounts }: Core, shown: WorkerPresenter, row: Worke
 };
 
 const whyOf = (
-  { find, accounts, services: { log } }: Core,
+  { find, accounts, services }: Core,
   forest: Pick<Forest, "treeOf">,
   shown: WorkerPresenter,
   ref: string,
 ): ReturnType<RuntimeApi["why"]> =>
   Effect.gen(function* () {
+    const { log } = services;
     const found = forest.treeOf(ref)?.state();
     const state = found?.supervisors.get(ref);
     if (found !== undefined && state !== undefined) {
@@ -144,13 +145,15 @@ const whyOf = (
     const row = yield* find(ref);
     const tree = forest.treeOf(row.supervisor)?.state();
     const decisions = yield* attempt(() => whyWorker(log, row.id, row.supervisor, tree));
+    // While its runtime is down, nothing that the log says of a living worker is fresh.
+    const troubled = isEnded(row.state) ? undefined : troubleOf(services, row.spec);
     return {
       id: row.id,
       name: row.name,
       type: "worker",
       state: row.state,
-      reason: shown.reasonOf(row),
-      suggestion: shown.suggestionFor(row) ?? null,
+      reason: troubled?.message ?? shown.reasonOf(row),
+      suggestion: troubled?.suggestion ?? shown.suggestionFor(row) ?? null,
       ...deniedOf(row),
       ...decisions,
       names: row.name === null ? {} : { [row.id]: row.name },
@@ -202,7 +205,11 @@ const statusOf = (core: Core, heartbeats: Heartbeats, options: QueryOptions): Ru
           tampered: [...tampered].filter((id) => live.has(id)).length,
           heartbeats: heartbeats.late(),
         },
-        runtimes: runtimesOf(core.services).map(([name, { backend_kind }]) => ({ name, backend_kind })),
+        runtimes: runtimesOf(core.services).map(([name, runtime]) => ({
+          name,
+          backend_kind: runtime.backend_kind,
+          trouble: runtime.trouble?.() ?? null,
+        })),
         disk: core.disk.view(),
         rss_bytes: rss,
         heap_bytes: heapUsed,

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { COMMAND_PROGRAM } from "../../../src/base/own-command.ts";
 import { typedName } from "../../../src/cli/commands/programs.ts";
-import { COMMAND_PROGRAM } from "../../../src/cli/package.ts";
 
 const root = dirname(dirname(COMMAND_PROGRAM));
 const folder = (): string => {

@@ -246,7 +246,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
           tampered: 0,
           heartbeats: { late: 0, oldest_ms: null },
         },
-        runtimes: [{ name: "process", backend_kind: "subprocess" }],
+        runtimes: [{ name: "process", backend_kind: "subprocess", trouble: null }],
         disk: { free_bytes: null, floor_bytes: 0, low: false },
         rss_bytes: process.memoryUsage().rss,
         heap_bytes: 0,
