@@ -54,8 +54,9 @@ export const BRIDGE_PAGES_MAX = 100;
 /** The delay of a new connection after a failed one. */
 export const BRIDGE_RECONNECT_MIN_MS = 100;
 export const BRIDGE_RECONNECT_MAX_MS = 5_000;
-/** How long a request waits for a bridge that is being started or has just gone. */
+/** How long a request waits for a bridge that has just gone, and for one that the daemon starts. */
 export const BRIDGE_UP_MS = 3_000;
+export const BRIDGE_START_MS = 15_000;
 /** How long a start may wait for its answer over lost connections: less than LAUNCH_MAX_MS. */
 export const BRIDGE_LAUNCH_MS = 20_000;
 /** A name that a bridge gives: of itself, of a life of it, of a run. */

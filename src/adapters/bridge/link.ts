@@ -56,6 +56,12 @@ interface SessionWaiter {
   readonly timer: NodeJS.Timeout;
 }
 
+/** `since` is a wall clock in milliseconds. */
+interface LinkFault {
+  readonly since: number;
+  readonly why: string;
+}
+
 export class BridgeLink {
   private readonly ports: LinkPorts;
   private connection: BridgeConnection | undefined;
@@ -67,7 +73,9 @@ export class BridgeLink {
   private retry: NodeJS.Timeout | undefined;
   private readonly waiters = new Set<SessionWaiter>();
   /** Why it is down, and since when. */
-  private fault: { readonly since: number; readonly why: string } | undefined;
+  private fault: LinkFault | undefined;
+  /** It is connected, and has not answered in time since. */
+  private silence: LinkFault | undefined;
 
   constructor(ports: LinkPorts) {
     this.ports = ports;
@@ -82,9 +90,10 @@ export class BridgeLink {
   }
 
   trouble(): RuntimeTrouble | undefined {
-    if (this.fault === undefined) return undefined;
+    const fault = this.fault ?? this.silence;
+    if (fault === undefined) return undefined;
     const { name, socket, program } = this.ports;
-    const { since, why } = this.fault;
+    const { since, why } = fault;
     const failed = program?.failure();
     return {
       since: new Date(since).toISOString(),
@@ -170,6 +179,7 @@ export class BridgeLink {
       {
         answered: () => this.proved(),
         unanswered: () => {
+          this.silence ??= { since: Date.now(), why: "it did not answer in time" };
           this.settle("failure");
           if (this.breaker.state === "open") connection.close("it does not answer");
         },
@@ -205,6 +215,7 @@ export class BridgeLink {
 
   /** Only a connection that lasts is a success: one that begins well and then breaks a rule is none. */
   private proved(): void {
+    this.silence = undefined;
     if (this.session === undefined || performance.now() - this.upMs < BRIDGE_RECONNECT_MAX_MS) return;
     this.failures = 0;
     this.settle("success");
@@ -217,6 +228,7 @@ export class BridgeLink {
   private ended(fault: string | undefined): void {
     this.connection = undefined;
     this.session = undefined;
+    this.silence = undefined;
     if (this.isClosed) return;
     if (fault !== undefined) this.settle("failure");
     this.failed(fault ?? "the connection was closed");

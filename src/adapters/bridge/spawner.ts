@@ -7,6 +7,7 @@ import {
   BRIDGE_ANSWER_MS,
   BRIDGE_LAUNCH_MS,
   BRIDGE_PAGES_MAX,
+  BRIDGE_START_MS,
   BRIDGE_STATE_PERIOD_MS,
   BRIDGE_STATE_RUNS_MAX,
   BRIDGE_UP_MS,
@@ -60,11 +61,13 @@ export class BridgeSpawner implements RuntimeSpawner {
   private readonly forgettable = new Set<string>();
   private readonly sweeping: NodeJS.Timeout;
   private isSweeping = false;
+  private readonly upMs: number;
   private lastHost: ProcessIdentity | undefined;
 
   constructor(options: BridgeSpawnerOptions) {
     this.options = options;
     this.abilities = options.abilities;
+    this.upMs = options.program === undefined ? BRIDGE_UP_MS : BRIDGE_START_MS;
     const { answer_ms = BRIDGE_ANSWER_MS, state_period_ms = BRIDGE_STATE_PERIOD_MS } = options.times ?? {};
     this.link = new BridgeLink({
       ...options,
@@ -102,11 +105,11 @@ export class BridgeSpawner implements RuntimeSpawner {
   }
 
   async check(): Promise<void> {
-    await this.link.up(BRIDGE_UP_MS);
+    await this.link.up(this.upMs);
   }
 
   async launch(request: LaunchRequest): Promise<Run> {
-    const session = await this.link.up(BRIDGE_UP_MS);
+    const session = await this.link.up(this.upMs);
     const files = this.filesOf(request);
     files.claim(session);
     const ref = await this.begin(request, files, session);
@@ -254,7 +257,7 @@ export class BridgeSpawner implements RuntimeSpawner {
 
   /** A run that the log has as running, as the bridge has it. */
   private async reconcile(run: BridgedRun, claim: RunClaim): Promise<void> {
-    const { instance } = await this.link.up(BRIDGE_UP_MS);
+    const { instance } = await this.link.up(this.upMs);
     const [found] = instance === claim.instance ? await this.statesOf([run]) : [];
     if (found === undefined || found.state === "unknown") run.lose();
     else if (found.state === "ended") await this.fetchEnd(run);

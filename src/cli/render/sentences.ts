@@ -208,7 +208,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     to === "waiting" || to === "lost"
       ? warn(`${to}${because(reason)}`)
       : quiet(dim(`${from} → ${to}${because(reason)}`)),
-  worker_spawned: ({ pid, argv }) => plain(`started, pid ${pid}: ${oneLine(commandLine(argv), 80)}`),
+  worker_spawned: ({ pid, runtime, argv }) =>
+    plain(
+      `started, ${pid === undefined ? `in runtime ${oneLine(runtime ?? "")}` : `pid ${pid}`}: ${oneLine(commandLine(argv), 80)}`,
+    ),
   worker_started: () => quiet(dim("runs")),
   worker_heartbeat: ({ process, idle_ms }) => {
     const sentence = `process is ${process}, silent for ${duration(idle_ms)}`;

@@ -1,22 +1,7 @@
 /** The runtime behind a bridge keeps the duties of every runtime. */
 import { describe, test } from "vitest";
-import {
-  type RunBehaviour,
-  type RuntimeBench,
-  runtimeConformance,
-} from "../../../src/adapters/runtime-conformance.ts";
-import { makePlace } from "./support.ts";
-
-const argvOf = (behaviour: RunBehaviour): readonly string[] => {
-  switch (behaviour.does) {
-    case "prints":
-      return ["print", String(behaviour.code), ...behaviour.lines];
-    case "is_deaf":
-      return ["deaf"];
-    default:
-      return ["wait"];
-  }
-};
+import { type RuntimeBench, runtimeConformance } from "../../../src/adapters/runtime-conformance.ts";
+import { argvOf, makePlace } from "./support.ts";
 
 const open = async (): Promise<RuntimeBench> => {
   const made = await makePlace();

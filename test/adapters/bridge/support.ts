@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { BridgeSpawner, type BridgeSpawnerOptions } from "../../../src/adapters/bridge/spawner.ts";
+import type { RunBehaviour } from "../../../src/adapters/runtime-conformance.ts";
 import type { LaunchRequest } from "../../../src/adapters/spawner.ts";
 import { Peer } from "../../fixtures/bridges/peer.mjs";
 
@@ -73,6 +74,18 @@ export const requestOf = (worker_id: string, ...argv: string[]): LaunchRequest =
   env: {},
   stdin: { kind: "empty" },
 });
+
+/** The arguments by which a bridge of the tests, or the one in Erlang, behaves so. */
+export const argvOf = (behaviour: RunBehaviour): readonly string[] => {
+  switch (behaviour.does) {
+    case "prints":
+      return ["print", String(behaviour.code), ...behaviour.lines];
+    case "is_deaf":
+      return ["deaf"];
+    default:
+      return ["wait"];
+  }
+};
 
 /** Short times, for peers that do not answer. */
 export const QUICK = { answer_ms: 200, frame_ms: 200, state_period_ms: 50 };

@@ -1,0 +1,16 @@
+/** The example bridge in Erlang (examples/beam), and whether this machine can run it. */
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+
+export const BEAM_BRIDGE = resolve(import.meta.dirname, "../../examples/beam/bridge.escript");
+
+const hasJiffy = () =>
+  spawnSync("erl", ["-noshell", "-eval", "{module, jiffy} = code:ensure_loaded(jiffy), halt()."], {
+    timeout: 60_000,
+  }).status === 0;
+
+export const hasBeam = hasJiffy();
+if (!hasBeam)
+  process.stderr.write(
+    "SKIPPED: the bridge in Erlang. Erlang or jiffy is not installed (apt install erlang-base erlang-jiffy)\n",
+  );
