@@ -4,5 +4,12 @@ import type { Contract } from "./contract.ts";
 import { PROTOCOL_V1 } from "./protocol-v1.ts";
 import { RESPONSE_ENVELOPE } from "./response-envelope.ts";
 import { RUN_EVENTS } from "./run-events.ts";
+import { RUNTIME_BRIDGE } from "./runtime-bridge.ts";
 
-export const CONTRACTS: readonly Contract[] = [AGENT_EVENT, PROTOCOL_V1, RESPONSE_ENVELOPE, RUN_EVENTS];
+export const CONTRACTS: readonly Contract[] = [
+  AGENT_EVENT,
+  PROTOCOL_V1,
+  RESPONSE_ENVELOPE,
+  RUN_EVENTS,
+  RUNTIME_BRIDGE,
+];

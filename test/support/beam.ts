@@ -5,9 +5,13 @@ import { resolve } from "node:path";
 export const BEAM_BRIDGE = resolve(import.meta.dirname, "../../examples/beam/bridge.escript");
 
 const hasJiffy = () =>
-  spawnSync("erl", ["-noshell", "-eval", "{module, jiffy} = code:ensure_loaded(jiffy), halt()."], {
-    timeout: 60_000,
-  }).status === 0;
+  spawnSync(
+    "erl",
+    ["-noshell", "-eval", "case code:ensure_loaded(jiffy) of {module, _} -> halt(0); _ -> halt(1) end."],
+    {
+      timeout: 60_000,
+    },
+  ).status === 0;
 
 export const hasBeam = hasJiffy();
 if (!hasBeam)

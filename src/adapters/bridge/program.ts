@@ -43,7 +43,7 @@ export class BridgeProgram {
     return this.plan.log;
   }
 
-  /** Of the one that this daemon has started; undefined while none runs. */
+  /** The process that this daemon has started; undefined while none runs. */
   pid(): number | undefined {
     return this.child?.pid;
   }
