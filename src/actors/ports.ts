@@ -2,7 +2,7 @@
 import type { Effect } from "effect";
 import type { AgentAdapter, LaunchPlan } from "../adapters/adapter.ts";
 import type { Machine } from "../adapters/process/machine.ts";
-import type { RuntimeSpawner, ToolPolicy } from "../adapters/spawner.ts";
+import type { RuntimeSpawner, SkillRights } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { ModelUsage } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
@@ -93,7 +93,7 @@ export interface Services {
     interrupted?: boolean,
   ): Effect.Effect<PreparedLaunch, HoldfastError>;
   /** The skills that a worker may run: told to a runtime whose runs ask the daemon for them. */
-  readonly toolsOf?: ((spec: WorkerSpec) => ToolPolicy) | undefined;
+  readonly toolsOf?: ((spec: WorkerSpec) => SkillRights) | undefined;
   /** Called at the end of each tick. */
   readonly onTick?: (() => void) | undefined;
   /** Contains and reports errors thrown in places that must not throw. */

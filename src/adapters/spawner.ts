@@ -37,10 +37,10 @@ export interface LaunchRequest extends RunId {
   /** The worker whose agent asked for this one. Given to runtimes beside the built-in one, as `tools` is. */
   readonly parent?: string | undefined;
   /** The skills that it may run over the daemon's socket. The daemon itself holds it to them. */
-  readonly tools?: ToolPolicy | undefined;
+  readonly tools?: SkillRights | undefined;
 }
 
-export interface ToolPolicy {
+export interface SkillRights {
   readonly profile: ProfileName;
   /** Skills, or `NAMESPACE/*`: named by its own profile and by those of all workers above it. */
   readonly allowed: readonly string[];

@@ -1,5 +1,5 @@
 /** The workers that hold a run of a skill: the worker that asks, and those above it. */
-import type { ToolPolicy } from "../../adapters/spawner.ts";
+import type { SkillRights } from "../../adapters/spawner.ts";
 import { SKILL_TIMEOUT_DEFAULT_MS } from "../../base/limits.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { commonTo, PROFILE_DEFAULT, type SkillLists } from "../../skills/policy.ts";
@@ -24,7 +24,7 @@ export const lineOf = (specOf: FindSpec, id: string | undefined): readonly HeldW
 };
 
 /** The list of skills that a run is told: the one by which the daemon holds it. */
-export const toolPolicyOf = (lists: SkillLists, specOf: FindSpec, spec: WorkerSpec): ToolPolicy => {
+export const toolPolicyOf = (lists: SkillLists, specOf: FindSpec, spec: WorkerSpec): SkillRights => {
   const { profile = PROFILE_DEFAULT, parent } = spec;
   const held = [profile, ...lineOf(specOf, parent).map((one) => one.spec.profile ?? PROFILE_DEFAULT)];
   return {
