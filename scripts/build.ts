@@ -188,6 +188,17 @@ const buildDaemon = async (): Promise<void> => {
   assertAscii(join(dist, "daemon.js"));
 };
 
+/** The languages of zod's own messages: nobody reads them here, and they are as large as zod. */
+const oneLanguage: Plugin = {
+  name: "one-language",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /\/locales\/index\.js$/ }, ({ path, resolveDir }) =>
+      resolveDir.includes("/zod/") ? { path, namespace: "language" } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "language" }, () => ({ contents: "export {};" }));
+  },
+};
+
 /** The parts of the engine that a run does not use (each provider, the checker of schemas, the script) are files of their own. */
 const buildEngine = async (): Promise<void> => {
   await build({
@@ -196,7 +207,7 @@ const buildEngine = async (): Promise<void> => {
     outdir: dist,
     splitting: true,
     chunkNames: "engine-[name]-[hash]",
-    plugins: [builtinsRequired],
+    plugins: [oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
     minifyWhitespace: true,
     minifySyntax: true,

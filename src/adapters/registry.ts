@@ -3,6 +3,7 @@
  * configuration (user-adapters.ts).
  */
 import { nearest } from "../base/suggest.ts";
+import type { EngineGround } from "../protocol/engine-lines.ts";
 import type { AgentAdapter, KindOptions } from "./adapter.ts";
 import { acp } from "./kinds/acp/index.ts";
 import { claudeCode } from "./kinds/claude-code/index.ts";
@@ -10,7 +11,7 @@ import { codex } from "./kinds/codex/index.ts";
 import { command } from "./kinds/command/index.ts";
 import { copilot } from "./kinds/copilot/index.ts";
 import { geminiCli } from "./kinds/gemini-cli/index.ts";
-import { llm } from "./kinds/llm/index.ts";
+import { llm, llmOn } from "./kinds/llm/index.ts";
 import { opencode } from "./kinds/opencode/index.ts";
 import { skill } from "./kinds/skill/index.ts";
 import type { KindName } from "./kinds.ts";
@@ -72,6 +73,8 @@ export interface RegistryOptions {
   readonly options?: Readonly<Record<string, KindOptions>>;
   /** Paths or bare names, by kind. */
   readonly binaries?: Readonly<Record<string, string>>;
+  /** The ground of kind `llm`. */
+  readonly engine?: EngineGround;
 }
 
 export const makeRegistry = ({
@@ -79,9 +82,13 @@ export const makeRegistry = ({
   refused = [],
   options = {},
   binaries = {},
+  engine,
 }: RegistryOptions = {}): Registry => {
   const modules = new Map(users.map(({ adapter, module }) => [adapter.kind, module]));
-  const all = [...adapters, ...users.map(({ adapter }) => adapter)].map((adapter) =>
+  const own = adapters.map((adapter) =>
+    adapter.kind === llm.kind && engine !== undefined ? (llmOn(engine) as unknown as AgentAdapter) : adapter,
+  );
+  const all = [...own, ...users.map(({ adapter }) => adapter)].map((adapter) =>
     instanceOf(adapter, Object.hasOwn(options, adapter.kind) ? options[adapter.kind] : undefined),
   );
   // Nobody spawns a skill by its kind, so no list has it.

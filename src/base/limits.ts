@@ -1056,7 +1056,8 @@ export const ENGINE_CONTEXT_MAX_TOKENS = 10_000_000;
 export const ENGINE_KEPT_MESSAGES = 8;
 /** A journal of a session that is longer is not opened. */
 export const ENGINE_JOURNAL_MAX_BYTES = 256 * 1024 * 1024;
-/** The address of a provider of models. */
+/** Providers of models in one `config.yaml`, and the length of an address. */
+export const PROVIDERS_MAX = 64;
 export const PROVIDER_URL_MAX_CHARS = 2_048;
 /** The text, the reasoning and the calls of one answer of a model, and the bytes of its stream on the wire, whose framing is several times as long. */
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
@@ -1071,7 +1072,9 @@ export const PROVIDER_RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 export const SKILL_DAEMON_WAIT_MS = 10_000;
 /** Tools of one agent, which every provider takes. */
 export const ENGINE_TOOLS_MAX = 128;
-/** The words of the program of an MCP server; tools of one server, and pages of its list. */
+/** MCP servers in one `config.yaml`, and of one agent; the words of a server's program; tools of one server, and pages of its list. */
+export const MCP_SERVERS_MAX = 64;
+export const MCP_SERVERS_OF_AGENT_MAX = 16;
 export const MCP_ARGS_MAX = 64;
 export const MCP_TOOLS_MAX = 256;
 export const MCP_PAGES_MAX = 16;

@@ -11,7 +11,7 @@ import { readNamed } from "../base/files/regular-file.ts";
 import { CONFIGURATION_MAX_BYTES } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { Configuration, configurationKeys, NO_CONFIGURATION } from "../protocol/configuration.ts";
-import { configurationPath } from "./paths.ts";
+import { configurationPath, socketPath } from "./paths.ts";
 
 export interface ConfigurationReading {
   readonly configuration: Configuration;
@@ -82,10 +82,12 @@ export const configuredRegistry = async (stateDir: string): Promise<Registry> =>
 
 const asConfigured = async (stateDir: string): Promise<Registry> => {
   const read = readConfiguration(stateDir);
-  if (read === undefined) return makeRegistry();
+  const socket = socketPath(stateDir, process.getuid?.() ?? 0);
+  if (read === undefined) return makeRegistry({ engine: { ...NO_ENGINE, socket } });
   const path = configurationPath(stateDir);
   if (read.problems.length > 0)
     return makeRegistry({
+      engine: { ...NO_ENGINE, socket },
       refused: [{ module: path, why: `${read.problems.join("; ")}; ${NOTHING_COUNTS}` }],
     });
   const { configuration } = read;
@@ -98,8 +100,11 @@ const asConfigured = async (stateDir: string): Promise<Registry> => {
     refused: [...refused, ...binaries.refused, ...options.refused],
     options: options.values,
     binaries: binaries.values,
+    engine: { providers: configuration.providers, mcp: configuration.mcp, socket },
   });
 };
+
+const NO_ENGINE = { providers: {}, mcp: {} };
 
 const NOTHING_COUNTS =
   "it is ignored: only the built-in kinds exist, and everything that it may allow is off";

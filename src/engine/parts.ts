@@ -5,7 +5,7 @@ import type { EngineOpening } from "../protocol/engine-lines.ts";
 import type { Model } from "./model.ts";
 import type { ConversationParts } from "./native.ts";
 import { ANY_FORM } from "./next.ts";
-import { NO_TOOLS, type ToolExecutor } from "./tools.ts";
+import type { ToolExecutor } from "./tools.ts";
 
 interface ModelAndTools {
   readonly model: Model;
@@ -14,24 +14,24 @@ interface ModelAndTools {
 
 const SCRIPTED = "scripted/";
 
-const modelAndTools = async ({ model, cwd }: EngineOpening): Promise<ModelAndTools> => {
+const modelAndTools = async (opening: EngineOpening): Promise<ModelAndTools> => {
+  const { model, cwd } = opening;
   if (model.startsWith(SCRIPTED)) {
     const { modelOfScript, readScript, scriptedTools } = await import("./script.ts");
     const script = await readScript(resolve(cwd, model.slice(SCRIPTED.length)));
     return { model: modelOfScript(script), tools: scriptedTools(script.tools) };
   }
-  const [{ makeSdkModel }, { providersOf }, { secretsOf }] = await Promise.all([
+  const [{ makeSdkModel }, { providersOf }, { secretsOf }, { openTools }] = await Promise.all([
     import("./providers/sdk-model.ts"),
     import("./providers/provider.ts"),
     import("./secrets.ts"),
+    import("./tools/opened.ts"),
   ]);
+  const secrets = secretsOf(process.env);
+  const providers = providersOf(opening.ground.providers, process.env);
   return {
-    model: makeSdkModel({
-      providers: providersOf({}, process.env),
-      secrets: secretsOf(process.env),
-      now: Date.now,
-    }),
-    tools: NO_TOOLS,
+    model: makeSdkModel({ providers, secrets, now: Date.now }),
+    tools: await openTools(opening, secrets, process.env.HOLDFAST_RUN),
   };
 };
 

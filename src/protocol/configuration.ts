@@ -13,6 +13,8 @@ import {
   USER_RUNTIMES_MAX,
 } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
+import { McpServers } from "./mcp-servers.ts";
+import { ProviderConfiguration, Providers } from "./providers.ts";
 import { Role, Roles } from "./roles.ts";
 import { SkillHost } from "./skill-requests.ts";
 import { NAME_FORM } from "./spec-fields.ts";
@@ -121,6 +123,10 @@ export const Configuration = z.strictObject({
   skills: Skills.prefault({}),
   /** Serves the control plane over HTTP. */
   http: Http.optional(),
+  /** Providers of models for kind `llm`, beside anthropic and openai, or in their place. */
+  providers: Providers.default({}),
+  /** MCP servers that agents of kind `llm` may name. */
+  mcp: McpServers.default({}),
   /** Roles of agents that others ask for (`agent spawn-many`), beside the built-in ones. */
   roles: Roles.default({}),
 });
@@ -135,6 +141,7 @@ const PARTS: Readonly<Record<string, z.ZodObject>> = {
   runtimes: UserRuntime,
   skills: Skills,
   http: Http,
+  providers: ProviderConfiguration,
   roles: Role,
 };
 

@@ -2,6 +2,9 @@
  * The wire between the engine and its runtime: one JSON object a line. The adapter of the kind decodes `EngineLine` and
  * writes `EngineInput`; a program that has the engine inside it gets the same values as objects.
  */
+import type { McpServer } from "./mcp-servers.ts";
+import type { Permission, PermissionRule } from "./permission.ts";
+import type { ProviderConfiguration } from "./providers.ts";
 import type { JsonValue } from "./records.ts";
 import type { TokenCounts } from "./token-counts.ts";
 
@@ -80,6 +83,23 @@ export interface EngineOpening {
   /** The last turn of this worker has no end on record. */
   readonly interrupted?: boolean;
   readonly settings: EngineSettings;
+  readonly policy: EnginePolicy;
+  readonly ground: EngineGround;
+}
+
+/** The permissions of the worker's spec. */
+export interface EnginePolicy {
+  readonly permission: Permission;
+  readonly rules: readonly PermissionRule[];
+}
+
+/** What the daemon's configuration gives to an agent. Keys and tokens are references. */
+export interface EngineGround {
+  readonly providers: Readonly<Record<string, ProviderConfiguration>>;
+  /** The servers that the agent names. */
+  readonly mcp: Readonly<Record<string, McpServer>>;
+  /** The socket by which it runs skills; absent in a program without one. */
+  readonly socket?: string;
 }
 
 /** How a conversation is made shorter once it is too long (engine/compaction.ts). */

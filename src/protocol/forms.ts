@@ -4,6 +4,9 @@ import type { JsonObject } from "../base/json.ts";
 /** Field descriptions, command. */
 export const COMMAND_FORM = /^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/;
 
+/** The name of an MCP server in `config.yaml`. */
+export const MCP_NAME_FORM = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
 /** Artifactization; the originals write 64 lower-case hex digits (notes 2.1). */
 export const DIGEST_FORM = /^sha256:[0-9a-f]{64}$/;
 export const isDigest = (value: unknown): value is string =>

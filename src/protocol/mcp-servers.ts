@@ -1,7 +1,8 @@
 /** MCP servers in `config.yaml`, whose tools an agent of kind `llm` may have. No secret stands there, only where it is. */
 import * as z from "zod";
 import { VARIABLE_NAME } from "../base/environment.ts";
-import { MCP_ARGS_MAX, MCP_TOOLS_MAX } from "../base/limits.ts";
+import { MCP_ARGS_MAX, MCP_SERVERS_MAX, MCP_TOOLS_MAX } from "../base/limits.ts";
+import { MCP_NAME_FORM } from "./forms.ts";
 import { HttpUrl, SecretReference } from "./providers.ts";
 
 const word = z
@@ -37,3 +38,9 @@ const McpAddress = z.strictObject({
 
 const McpServer = z.union([McpProgram, McpAddress]);
 export type McpServer = z.infer<typeof McpServer>;
+export const McpServers = z
+  .record(z.string().regex(MCP_NAME_FORM, "the name of a server is in a-z, 0-9 and hyphens"), McpServer)
+  .refine(
+    (all) => Object.keys(all).length <= MCP_SERVERS_MAX,
+    `there are at most ${MCP_SERVERS_MAX} servers`,
+  );

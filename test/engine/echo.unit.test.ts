@@ -15,7 +15,16 @@ it.each([
 ])("interactive %s: it answers %j", async (interactive, answers) => {
   const lines: EngineLine[] = [];
   await echoEngine.run({
-    opening: { type: "open", worker_id: "w", model: "echo/x", cwd: "/", interactive, settings: {} },
+    opening: {
+      type: "open",
+      worker_id: "w",
+      model: "echo/x",
+      cwd: "/",
+      interactive,
+      settings: {},
+      policy: { permission: "allow", rules: [] },
+      ground: { providers: {}, mcp: {} },
+    },
     inputs: inputs(),
     tell: (line) => lines.push(line),
     signal: new AbortController().signal,

@@ -100,6 +100,8 @@ export const runOnce = async (
       cwd: "/",
       interactive: false,
       settings: {},
+      policy: { permission: "allow", rules: [] },
+      ground: { providers: {}, mcp: {} },
       ...opening,
     },
     inputs: Symbol.asyncIterator in inputs ? inputs : each(inputs),

@@ -15,13 +15,19 @@ class PolicedTools implements ToolExecutor {
   private readonly sources: readonly ToolSource[];
   private readonly policy: ToolPolicy;
   private readonly byName = new Map<string, OwnedTool>();
+  private listed: Promise<readonly ToolSpec[]> | undefined;
 
   constructor(sources: readonly ToolSource[], policy: ToolPolicy) {
     this.sources = sources;
     this.policy = policy;
   }
 
-  async list(): Promise<readonly ToolSpec[]> {
+  list(): Promise<readonly ToolSpec[]> {
+    this.listed ??= this.listAll();
+    return this.listed;
+  }
+
+  private async listAll(): Promise<readonly ToolSpec[]> {
     const lists = await Promise.all(
       this.sources.map(async (source) => ({ source, tools: await source.list() })),
     );

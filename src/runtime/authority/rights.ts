@@ -3,6 +3,7 @@
  * only a sandbox restricts it. Pure.
  */
 
+import { facts as skillFacts } from "../../adapters/kinds/skill/facts.ts";
 import { PROGRAM_KIND } from "../../adapters/kinds.ts";
 import { addedDirectories, agentOptions } from "../../protocol/extensions.ts";
 import { type PermissionSpec, restartsMore, widerPermission } from "../../protocol/narrower.ts";
@@ -60,10 +61,11 @@ const widerTools = (child: WorkerSpec, parent: WorkerSpec): WiderRight | undefin
     return child.kind === PROGRAM_KIND
       ? { what: "permission", child: "a command, which no permission bounds", parent: wider.parent }
       : { what: "permission", ...wider };
-  // Extra arguments could tell the CLI to allow anything.
+  // Extra arguments could tell the CLI to allow anything. Those of a skill are the runtime's own.
   if (
     !isEverything(bound) &&
     child.kind !== PROGRAM_KIND &&
+    child.kind !== skillFacts.kind &&
     child.argv.some((arg) => !parent.argv.includes(arg))
   )
     return {

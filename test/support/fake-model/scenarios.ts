@@ -11,6 +11,8 @@ type Part =
   | { readonly shell: string; readonly escalated?: true }
   /** A prompt for a sub-agent. */
   | { readonly errand: string }
+  /** A tool by its name, if it is offered. */
+  | { readonly tool: string; readonly input: Readonly<Record<string, string>> }
   /** Through the CLI's tool for answers with a schema, else as text. */
   | { readonly answer: Readonly<Record<string, unknown>> };
 /** An HTTP error, or parts and how they end. Silence without parts means that not even headers are sent. */
@@ -57,6 +59,17 @@ const scenarios = {
     shell('echo made > made.txt; echo made > "../$(basename "$PWD").out"'),
     say("Tried to write."),
   ],
+  /** Tools of kind llm: a skill, and those of an MCP server called fake. */
+  readnote: () => [
+    { parts: [{ tool: "fs_read", input: { path: "note.txt" } }] },
+    say("The note says: remember the milk."),
+  ],
+  readoutside: () => [
+    { parts: [{ tool: "fs_read", input: { path: "../../etc/passwd" } }] },
+    say("It may not be read."),
+  ],
+  mcpecho: () => [{ parts: [{ tool: "mcp__fake__echo", input: { text: "ping" } }] }, say("It answered.")],
+  mcpnote: () => [{ parts: [{ tool: "mcp__fake__note", input: {} }] }, say("It is noted.")],
   shellask: () => [
     { parts: [{ shell: "echo made > asked.txt", escalated: true }] },
     say("Asked whether it may write."),
@@ -154,6 +167,7 @@ export const replyOf = (
       return tools.some(({ name }) => name === ANSWERS)
         ? { kind: "call", name: ANSWERS, input: part.answer }
         : { kind: "text", text: JSON.stringify(part.answer) };
+    if ("tool" in part) return callOf([part.tool], part.input, tools);
     if ("errand" in part) return callOf(ERRANDS, { prompt: part.errand, description: "Do an errand" }, tools);
     return "thinking" in part ? { kind: "thinking", text: part.thinking } : { kind: "text", text: part.text };
   }),

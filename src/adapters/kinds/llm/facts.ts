@@ -3,6 +3,7 @@ import {
   ENGINE_CONTEXT_MAX_TOKENS,
   ENGINE_CONTEXT_MIN_TOKENS,
   ENGINE_STEPS_MAX,
+  MCP_SERVERS_OF_AGENT_MAX,
 } from "../../../base/limits.ts";
 import { COMPACTION_POLICIES } from "../../../protocol/engine-lines.ts";
 import {
@@ -15,21 +16,32 @@ import {
   RESUME,
   type ValueCheck,
 } from "../../../protocol/extensions.ts";
+import { MCP_NAME_FORM } from "../../../protocol/forms.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import { agentProblems } from "../../decoding/agent-rules.ts";
 import { type KindFacts, NO_COST } from "../../facts.ts";
-import { COMPACTION, CONTEXT_TOKENS, MAX_OUTPUT_TOKENS, MAX_STEPS, SYSTEM } from "./settings.ts";
+import { COMPACTION, CONTEXT_TOKENS, MAX_OUTPUT_TOKENS, MAX_STEPS, MCP, SYSTEM } from "./settings.ts";
 
 const wholeIn =
   (key: string, min: number, max: number): ValueCheck =>
   (value) =>
     Number.isInteger(value) && (value as number) >= min && (value as number) <= max ? undefined : key;
 
+/** The names of MCP servers, each once; undefined if the value is malformed. */
+export const mcpNames = (value: unknown): readonly string[] | undefined =>
+  Array.isArray(value) &&
+  value.length <= MCP_SERVERS_OF_AGENT_MAX &&
+  new Set(value).size === value.length &&
+  value.every((name) => typeof name === "string" && MCP_NAME_FORM.test(name))
+    ? value
+    : undefined;
+
 const OWN_KEYS: Readonly<Record<string, ValueCheck>> = {
   [SYSTEM]: (value) => (typeof value === "string" && value.trim() !== "" ? undefined : SYSTEM),
   [MAX_STEPS]: wholeIn(MAX_STEPS, 1, ENGINE_STEPS_MAX),
   [MAX_OUTPUT_TOKENS]: wholeIn(MAX_OUTPUT_TOKENS, 1, ENGINE_CONTEXT_MAX_TOKENS),
   [CONTEXT_TOKENS]: wholeIn(CONTEXT_TOKENS, ENGINE_CONTEXT_MIN_TOKENS, ENGINE_CONTEXT_MAX_TOKENS),
+  [MCP]: (value) => (mcpNames(value) === undefined ? MCP : undefined),
   [COMPACTION]: oneOf(COMPACTION, COMPACTION_POLICIES),
 };
 
@@ -70,6 +82,7 @@ export const facts = {
     MODEL,
     NON_INTERACTIVE,
     COMPACTION,
+    MCP,
     CONTEXT_TOKENS,
     MAX_OUTPUT_TOKENS,
     MAX_STEPS,

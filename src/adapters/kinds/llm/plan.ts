@@ -1,10 +1,14 @@
 /** Plans the launch of the engine: its own program, with an open stdin that begins with all that it must know. */
-import type { EngineOpening, EngineSettings } from "../../../protocol/engine-lines.ts";
+import type { EngineGround, EngineOpening, EngineSettings } from "../../../protocol/engine-lines.ts";
 import { agentOptions } from "../../../protocol/extensions.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
+import { mcpNames } from "./facts.ts";
 import { engineArguments } from "./program.ts";
-import { COMPACTION, CONTEXT_TOKENS, MAX_OUTPUT_TOKENS, MAX_STEPS, SYSTEM } from "./settings.ts";
+import { COMPACTION, CONTEXT_TOKENS, MAX_OUTPUT_TOKENS, MAX_STEPS, MCP, SYSTEM } from "./settings.ts";
+
+/** Without a configuration and without a daemon. */
+export const NO_GROUND: EngineGround = { providers: {}, mcp: {} };
 
 const settingsOf = ({ ext, budget, interactive, profile, output_schema }: WorkerSpec): EngineSettings => {
   // A turn of one prompt is the whole run, so its turns are the answers of the model.
@@ -22,7 +26,10 @@ const settingsOf = ({ ext, budget, interactive, profile, output_schema }: Worker
   return given as EngineSettings;
 };
 
-const openingOf = ({ spec, worker_id, session: known, interrupted = false }: PlanContext): EngineOpening => {
+const openingOf = (
+  { spec, worker_id, session: known, interrupted = false }: PlanContext,
+  ground: EngineGround,
+): EngineOpening => {
   const { model = "", session, fork } = agentOptions(spec);
   const asked = session?.by === "id" ? session.id : undefined;
   return {
@@ -38,11 +45,18 @@ const openingOf = ({ spec, worker_id, session: known, interrupted = false }: Pla
         : { session: asked, ...(fork ? { fork } : {}) }),
     ...(interrupted ? { interrupted } : {}),
     settings: settingsOf(spec),
+    policy: { permission: spec.permission, rules: spec.permission_rules },
+    ground: { ...ground, mcp: namedOnly(ground.mcp, mcpNames(spec.ext[MCP]) ?? []) },
   };
 };
 
-export const plan = (context: PlanContext): LaunchPlan => ({
-  argv: engineArguments(),
-  env: {},
-  stdin: { kind: "open", text: `${JSON.stringify(openingOf(context))}\n` },
-});
+const namedOnly = (mcp: EngineGround["mcp"], names: readonly string[]): EngineGround["mcp"] =>
+  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(mcp, name) ? [[name, mcp[name]!]] : [])));
+
+export const planOn =
+  (ground: EngineGround) =>
+  (context: PlanContext): LaunchPlan => ({
+    argv: engineArguments(),
+    env: {},
+    stdin: { kind: "open", text: `${JSON.stringify(openingOf(context, ground))}\n` },
+  });

@@ -1,0 +1,125 @@
+/** The tools of kind `llm`: skills, and MCP servers of the configuration, under the permissions of every kind. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { lookForSandbox } from "../../src/workspace/sandbox/sandbox.ts";
+import { type Commands, makeCommands, until } from "../cli/support/commands.ts";
+import { type FakeModel, startFakeModel } from "../support/fake-model/server.ts";
+
+const isHere = "program" in (await lookForSandbox());
+const SERVER = join(import.meta.dirname, "../fixtures/mcp/server.mjs");
+
+let commands: Commands;
+let fake: FakeModel;
+let work: string;
+beforeAll(async () => {
+  commands = makeCommands();
+  fake = await startFakeModel();
+  // A skill sees no state directory, so its workspace is outside of it.
+  work = mkdtempSync(join(tmpdir(), "holdfast-work-"));
+  writeFileSync(join(work, "note.txt"), "remember the milk\n");
+  const server = (name: string, trusted: boolean, sin = "none") =>
+    `  ${name}:\n    command: [${JSON.stringify(process.execPath)}, ${JSON.stringify(SERVER)}, ${sin}]\n    trusted: ${trusted}\n`;
+  writeFileSync(
+    join(commands.home, "config.yaml"),
+    `providers:
+  local: { dialect: openai, base_url: ${fake.url}/v1, key: "@env:LOCAL_KEY" }
+  plain: { dialect: anthropic, base_url: ${fake.url}/v1 }
+mcp:
+${server("fake", true)}${server("silent", false, "dies_at_once")}`,
+  );
+});
+afterAll(async () => {
+  await commands.close();
+  await fake.close();
+  rmSync(work, { recursive: true, force: true });
+});
+
+const spawn = (scenario: string, ...flags: string[]) => spawnOn("plain/fake-1", scenario, ...flags);
+const spawnOn = (model: string, scenario: string, ...flags: string[]) =>
+  commands.agent(
+    ...["spawn", "llm", `Hello. [[scenario:${scenario}]]`, "--model", model, "--cwd", work],
+    ...["--env", `HOLDFAST_ENGINE_HOME=${join(commands.home, "journals")}`],
+    ...["--restart", "temporary", ...flags],
+  );
+const outputOf = async (id: unknown) => (await commands.agent("output", String(id))).data.text;
+const WITH_FAKE = ["--ext", 'backend.llm.mcp.v1=["fake"]'];
+/** The results of the tools that the model was given last. */
+const results = (scenario: string) =>
+  fake.requests.findLast((one) => one.scenario === scenario && one.results?.length)?.results;
+
+it("a provider of the configuration gets the key that its reference names", async () => {
+  const { data } = await spawnOn("local/fake-1", "text", "--env", "LOCAL_KEY=fake-key-123", "--wait");
+  expect(data).toMatchObject({ status: "completed" });
+  expect(fake.requests.at(-1)?.credential).toBe("Bearer fake-key-123");
+});
+
+describe.skipIf(!isHere)("a skill", () => {
+  it("reads a file of the workspace without a permission", async () => {
+    const { data } = await spawn("readnote", "--wait");
+    expect(await outputOf(data.id)).toBe("The note says: remember the milk.");
+    expect(results("readnote")?.[0]).toContain("remember the milk");
+  });
+
+  it("cannot leave the workspace, and the model learns why", async () => {
+    const { data } = await spawn("readoutside", "--wait");
+    expect(await outputOf(data.id)).toBe("It may not be read.");
+    expect(results("readoutside")?.[0]).toContain("POLICY_VIOLATION");
+  });
+});
+
+describe("a tool of an MCP server", () => {
+  it("that only reads, of a trusted server, needs no permission", async () => {
+    const { data } = await spawn("mcpecho", ...WITH_FAKE, "--wait");
+    expect(await outputOf(data.id)).toBe("It answered.");
+    expect(results("mcpecho")).toEqual(["echo: ping"]);
+  });
+
+  it("is not offered to an agent that has no permission for it", async () => {
+    const { data } = await spawn("mcpnote", ...WITH_FAKE, "--wait");
+    expect(await outputOf(data.id)).toBe("No tool of mcp__fake__note was offered.");
+  });
+
+  it("runs under a rule that allows it", async () => {
+    const { data } = await spawn("mcpnote", ...WITH_FAKE, "--allow-tool", "mcp__fake__note", "--wait");
+    expect(await outputOf(data.id)).toBe("It is noted.");
+    expect(results("mcpnote")).toEqual([JSON.stringify({ noted: true })]);
+  });
+
+  it.each([
+    ["approve", "It is noted.", JSON.stringify({ noted: true })],
+    ["deny", "It is noted.", "Not today."],
+  ])("waits for a person who is asked: %s", async (verb, text, result) => {
+    const { data } = await spawn("mcpnote", ...WITH_FAKE, "--permission", "ask");
+    const id = String(data.id);
+    let asked: { approval_id: string; tool: string } | undefined;
+    await until(async () => {
+      const open = (await commands.agent("approvals", id)).data as unknown as (typeof asked)[];
+      asked = open[0];
+      return asked !== undefined;
+    });
+    expect(asked?.tool).toBe("mcp__fake__note");
+    const words =
+      verb === "deny"
+        ? ["deny", asked!.approval_id, "--reason", "Not today."]
+        : ["approve", asked!.approval_id];
+    await commands.agent("approvals", ...words);
+    await commands.agent("wait", id);
+    expect(await outputOf(id)).toBe(text);
+    expect(results("mcpnote")).toEqual([result]);
+  });
+
+  it("is named by the configuration, or the request is refused", async () => {
+    const { error } = await spawn("mcpecho", "--ext", 'backend.llm.mcp.v1=["fakes"]');
+    expect(error).toMatchObject({
+      code: "INVALID_REQUEST",
+      message: "There is no MCP server fakes under mcp in config.yaml: it names fake, silent.",
+    });
+  });
+
+  it("whose server does not come up fails the agent with a reason", async () => {
+    const { error } = await spawn("mcpecho", "--ext", 'backend.llm.mcp.v1=["silent"]', "--wait");
+    expect(error?.message).toContain("The MCP server silent did not come up.");
+  });
+});
