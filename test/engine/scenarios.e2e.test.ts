@@ -6,7 +6,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Commands, makeCommands } from "../cli/support/commands.ts";
-import { longText } from "../support/fake-model/scenarios.ts";
 import { type FakeModel, startFakeModel } from "../support/fake-model/server.ts";
 
 const KEY = "sk-fake-0123456789-abcdefghij";
@@ -31,7 +30,7 @@ const spawn = (model: string, scenario: string, ...flags: string[]) =>
     ...["--restart", "temporary", "--wait", ...flags],
   );
 
-const outputOf = async (id: unknown) => (await commands.text("output", String(id))).stdout;
+const outputOf = async (id: unknown) => (await commands.agent("output", String(id))).data.text;
 
 /** Files of the log and of the runs, without the launch specs, which hold the environment (decision 0004). */
 const kept = (): readonly string[] =>
@@ -43,7 +42,6 @@ describe.each(["anthropic/fake-1", "openai/fake-1"])("%s", (model) => {
   it.each([
     ["text", "Hello from the fake model."],
     ["thinking", "Forty-two."],
-    ["long", longText()],
   ])("%s is answered", async (scenario, text) => {
     const { data } = await spawn(model, scenario);
     expect(data).toMatchObject({ status: "completed", attempts: 1 });

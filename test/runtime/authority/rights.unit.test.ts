@@ -36,6 +36,11 @@ describe("a child has no more than who asks for it", () => {
     ],
     ["a directory inside the parent's", claude({ sandbox: box, cwd: "/work/sub" }), claude({ sandbox: box })],
     ["each kind's own default restart", claude(), command()],
+    [
+      "a skill, whose words are the runtime's own",
+      party({ kind: "skill", argv: ["fs/read", "sha256:0"], restart: "temporary" }),
+      claude(),
+    ],
     ["a restart that is rarer", claude({ restart: "temporary" }), claude()],
   ])("%s", (_, child, parent) => {
     expect(widerRight(child, parent)).toBeUndefined();
