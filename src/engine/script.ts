@@ -54,7 +54,7 @@ const Tool = z.strictObject({
   ledger: z.string().optional(),
 });
 
-const ModelScript = z.strictObject({ answers: z.array(Answer), tools: z.array(Tool).default([]) });
+export const ModelScript = z.strictObject({ answers: z.array(Answer), tools: z.array(Tool).default([]) });
 export type ModelScript = z.infer<typeof ModelScript>;
 
 const specOf = ({ name, is_idempotent }: ModelScript["tools"][number]): ToolSpec => ({

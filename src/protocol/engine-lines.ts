@@ -93,7 +93,7 @@ export interface EnginePolicy {
   readonly rules: readonly PermissionRule[];
 }
 
-/** What the daemon's configuration gives to an agent. Keys and tokens are references. */
+/** The part of the daemon's configuration that an agent gets. Keys and tokens are references. */
 export interface EngineGround {
   readonly providers: Readonly<Record<string, ProviderConfiguration>>;
   /** The servers that the agent names. */

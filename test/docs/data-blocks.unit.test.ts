@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { parseConfiguration } from "../../src/daemon/configuration.ts";
+import { ModelScript } from "../../src/engine/script.ts";
 import { CardInput } from "../../src/protocol/board-requests.ts";
 import { openPrices } from "../../src/runtime/prices/lists.ts";
 import { answerOf } from "../../src/skills/answer.ts";
@@ -29,7 +30,7 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
   ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
   [
     "a configuration",
-    /^(adapters|binaries|http|kinds|runtimes|skills):/,
+    /^(adapters|binaries|http|kinds|mcp|providers|runtimes|skills):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
   ],
   ["a skill", /^name: \w+\/\w+/, (text) => expect(readManifest(text)).toHaveProperty("manifest")],
@@ -37,6 +38,11 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
     "an envelope",
     /^\{"version":1,/,
     (text) => expect(answerOf(JSON.parse(text).command, Buffer.from(text)).ok).toBe(true),
+  ],
+  [
+    "a script of a model",
+    /^\{\s*"answers"/,
+    (text) => expect(ModelScript.safeParse(JSON.parse(text)).error).toBeUndefined(),
   ],
   [
     "a scrape of Prometheus",
