@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { boot } from "./boot.ts";
 import { bootAdopt } from "./boot-adopt.ts";
 import { decode } from "./decode.ts";
+import { http } from "./http.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { masking } from "./masking.ts";
@@ -41,6 +42,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   watchers,
   stalled,
   requests,
+  http,
   turns,
   search,
   starts,

@@ -41,7 +41,7 @@ A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the 
   {
     title: "What does a request cost?",
     words: "The floor is a small server that sends each line back, or `node -e 0` for a whole command.",
-    benches: ["requests", "startup"],
+    benches: ["requests", "http", "startup"],
   },
   {
     title: "What do many workers cost?",

@@ -14,6 +14,7 @@ import { type CommandRequest, checkRequest, invalidRequest, readJson, UNREADABLE
 import { bodyOf } from "./body.ts";
 import { bearerOf, type DoorRules, noToken, refusalOf } from "./doors.ts";
 import { EventStream } from "./event-stream.ts";
+import { HEADERS } from "./headers.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { dataOfQuery } from "./query.ts";
 import type { makeRefusals } from "./refusals.ts";
@@ -31,15 +32,6 @@ export interface HttpGround extends AnswerGround {
   readonly artifact: (digest: string) => Promise<Uint8Array>;
   readonly refused: ReturnType<typeof makeRefusals>;
 }
-
-/** Every answer says to a browser: keep nothing, guess nothing, show it in no frame. */
-const HEADERS = {
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-} as const;
 
 const METHOD_NOT_ALLOWED = 405;
 
@@ -62,14 +54,13 @@ export class HttpApi {
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedAt = performance.now();
-    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     try {
       await this.routed(request, response, startedAt);
     } catch (cause) {
       const error = asHoldfastError(cause);
       if (error.code === "INTERNAL") this.ground.defects.tell("an HTTP request", cause);
-      if (hasBody(request) && !request.complete) leaveBody(request, response);
-      this.refuseOne(response, UNREADABLE, error, startedAt);
+      const more = hasBody(request) && !request.complete ? leaveBody(request) : [];
+      this.refuseOne(response, UNREADABLE, error, startedAt, error.row.http, more);
     }
   }
 
@@ -80,13 +71,14 @@ export class HttpApi {
     error: HoldfastError,
     startedAt: number,
     status = error.row.http,
+    more: readonly string[] = [],
   ): void {
     if (response.headersSent) {
       response.destroy();
       return;
     }
     if (error.info.details?.door !== undefined) this.ground.refused(error, response.req.socket.remoteAddress);
-    this.answerTo(response, of, startedAt).refuse(error, status);
+    this.answerTo(response, of, startedAt).refuse(error, status, more);
   }
 
   private answerTo(response: ServerResponse, of: EnvelopeHead, startedAt: number): HttpReply {
@@ -117,8 +109,10 @@ export class HttpApi {
     switch (route.to) {
       case "nothing":
         if (route.allow === undefined) throw route.error;
-        response.setHeader("allow", route.allow);
-        return this.refuseOne(response, UNREADABLE, route.error, startedAt, METHOD_NOT_ALLOWED);
+        return this.refuseOne(response, UNREADABLE, route.error, startedAt, METHOD_NOT_ALLOWED, [
+          "allow",
+          route.allow,
+        ]);
       case "openapi":
         return this.document(response);
       case "metrics":
@@ -208,18 +202,19 @@ export class HttpApi {
 }
 
 const send = (response: ServerResponse, type: string, body: string | Uint8Array, status = 200): void => {
-  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) }).end(body);
+  const length = String(Buffer.byteLength(body));
+  response.writeHead(status, [...HEADERS, "content-type", type, "content-length", length]).end(body);
 };
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   (headers["content-length"] ?? "0") !== "0" || headers["transfer-encoding"] !== undefined;
 
 /** Lets a client that still sends read the refusal: its bytes are dropped for a moment, and then the connection is closed. */
-const leaveBody = (request: IncomingMessage, response: ServerResponse): void => {
-  response.setHeader("connection", "close");
+const leaveBody = (request: IncomingMessage): readonly string[] => {
   request.resume();
   const timer = setTimeout(() => request.destroy(), API_LINGER_MS);
   request.once("close", () => clearTimeout(timer));
+  return ["connection", "close"];
 };
 
 const parametersOf = (query: string): URLSearchParams => {

@@ -13,6 +13,7 @@ import { outcomeOf } from "../answers.ts";
 import { type EmittedRequest, Emitter, type Framing } from "../emitter.ts";
 import { watched } from "../handlers/watch.ts";
 import { Outbox } from "../outbox.ts";
+import { HEADERS } from "./headers.ts";
 import type { AnswerGround } from "./reply.ts";
 import { ResponseSink } from "./response-sink.ts";
 
@@ -78,11 +79,7 @@ export class EventStream {
   private open(): void {
     if (this.response.headersSent || this.isOver) return;
     clearTimeout(this.comments);
-    this.response.writeHead(200, {
-      "content-type": TYPE,
-      "cache-control": "no-store",
-      "x-accel-buffering": "no",
-    });
+    this.response.writeHead(200, [...HEADERS, "content-type", TYPE, "x-accel-buffering", "no"]);
     this.sink.write(`retry: ${API_RETRY_MS}\n\n`);
     this.comments = setInterval(() => {
       if (this.sink.writable && !this.sink.writableNeedDrain) this.sink.write(":\n\n");
@@ -113,6 +110,7 @@ export class EventStream {
   }
 
   private abandon(): void {
+    if (this.isOver) return;
     this.isOver = true;
     clearInterval(this.comments);
     this.fiber?.interruptUnsafe();

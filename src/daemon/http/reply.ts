@@ -18,6 +18,7 @@ import { Outbox } from "../outbox.ts";
 import type { CommandRequest } from "../request.ts";
 import type { StartFiber } from "../requests-in-flight.ts";
 import type { RequestLane } from "../turns.ts";
+import { HEADERS } from "./headers.ts";
 import { ResponseSink } from "./response-sink.ts";
 
 /** The services of every answer. */
@@ -41,6 +42,8 @@ export class HttpReply {
   private lifetime: RequestHandler<RequestName>["lifetime"] = "read";
   private cancelled: HoldfastError | undefined;
   private isOver = false;
+  /** Further headers of the answer, names and values in turns. */
+  private more: readonly string[] = [];
 
   constructor(ground: AnswerGround, response: ServerResponse, request: Omit<EmittedRequest, "id">) {
     this.ground = ground;
@@ -62,7 +65,8 @@ export class HttpReply {
   }
 
   /** Answers without a handler. */
-  refuse(error: HoldfastError, status: number): void {
+  refuse(error: HoldfastError, status: number, more: readonly string[]): void {
+    this.more = more;
     const { head, startedAt } = this.request;
     this.end(failure(error), this.outbox.lineOf(head, failure(error), startedAt), status);
   }
@@ -76,15 +80,14 @@ export class HttpReply {
     if (this.isOver) return;
     const { services, run } = this.ground;
     const { request, outbox } = this;
-    const emitter = new Emitter({
-      request,
-      framing: inEnvelopes(request),
-      artifactize: services.artifactize,
-      outbox,
-      isOpen: () => !this.isOver,
-    });
+    const { artifactize } = services;
+    const isOpen = (): boolean => !this.isOver;
+    let emitter: Emitter | undefined;
     const emit: Emit = (records, meta) => {
-      if (!this.response.headersSent) this.response.writeHead(200, { "content-type": LINES_TYPE });
+      if (emitter === undefined) {
+        this.response.writeHead(200, [...HEADERS, "content-type", LINES_TYPE]);
+        emitter = new Emitter({ request, framing: inEnvelopes(request), artifactize, outbox, isOpen });
+      }
       return emitter.emit(records, meta);
     };
     const means = { ...services, caller: () => caller };
@@ -115,15 +118,16 @@ export class HttpReply {
       return;
     }
     const wait = outcome.ok ? undefined : outcome.error.info.retry_after_s;
-    if (status === 401) response.setHeader("www-authenticate", "Bearer");
-    if (wait !== undefined) response.setHeader("retry-after", Math.ceil(wait));
-    response
-      .writeHead(status, { "content-type": JSON_TYPE, "content-length": Buffer.byteLength(line) })
-      .end(line);
+    const length = String(Buffer.byteLength(line));
+    const headers = [...HEADERS, "content-type", JSON_TYPE, "content-length", length];
+    if (status === 401) headers.push("www-authenticate", "Bearer");
+    if (wait !== undefined) headers.push("retry-after", String(Math.ceil(wait)));
+    response.writeHead(status, [...headers, ...this.more]).end(line);
   }
 
   /** A command goes on when its client is gone. */
   private abandon(): void {
+    if (this.isOver) return;
     this.isOver = true;
     if (this.lifetime !== "command") this.interrupt(cancelledByClient());
   }
