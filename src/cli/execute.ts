@@ -114,7 +114,11 @@ const meansOf = (asked: Execution) => {
     errorPaint: paintFor(flags, env, streams.isStderrTerminal),
     request_id: newRequestId(),
     stateDir: stateDirOf(flags, env, process.cwd()),
-    lines: new LineWriter(paint, { verbose: flags.verbose === true, columns: streams.columns }),
+    lines: new LineWriter(paint, {
+      verbose: flags.verbose === true,
+      timestamps: flags.timestamps === true,
+      columns: streams.columns,
+    }),
   };
 };
 

@@ -153,19 +153,32 @@ export const LOOK_COMMANDS = inGroup("Look", [
     danger: "safe",
     stream: true,
     exits: [5],
-    summary: "Show what a worker said and what happened to it",
+    summary: "Show what workers said and what happened to them",
     details:
-      "--raw prints the bytes that the worker wrote, for as long as they are kept (while it runs, only the newest of a long output). Control characters are made harmless if stdout is a terminal.",
-    args: [id],
+      "A tree or a supervisor stands for all workers below it; the records of several workers come in the order of the log. --raw prints the bytes that the worker wrote, for as long as they are kept (while it runs, only the newest of a long output). Control characters are made harmless if stdout is a terminal.",
+    args: [ids("id, unique prefix of one, or name; or the name of a tree or of a supervisor")],
     flags: [
-      { name: "follow", short: "f", type: "bool", help: "continue until the worker ends" },
+      { name: "follow", short: "f", type: "bool", help: "continue until the workers end" },
       {
         name: "tail",
+        short: "n",
         type: "int",
         value: "N",
-        help: "only the newest N records; in text, the newest N that are shown",
+        help: "only the newest N records of each worker; in text, the newest N that are shown",
       },
       since,
+      {
+        name: "until",
+        type: "duration",
+        value: "5m",
+        help: "only records that are at least this old: 5m, 2h, 7d …",
+      },
+      {
+        name: "timestamps",
+        short: "t",
+        type: "bool",
+        help: "in text, the date and the time zone of each record, in UTC",
+      },
       {
         name: "raw",
         type: "bool",
@@ -174,7 +187,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
       { name: "stderr", type: "bool", help: "with --raw: its stderr instead" },
       verbose,
     ],
-    examples: ["agent logs fixer --tail 20", "agent logs -f fixer"],
+    examples: ["agent logs fixer -n 20", "agent logs -f fixer", "agent logs -f crew"],
   },
   {
     words: ["search"],

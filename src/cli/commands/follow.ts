@@ -3,6 +3,7 @@
 import type { Client } from "../../daemon/client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
+import type { LogRecord } from "../../protocol/records.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { WorkerView } from "../../runtime/api.ts";
 import type { Context } from "../context.ts";
@@ -31,14 +32,18 @@ export const kindFilter = (
   kinds: kinds.filter((kind) => AGENT_EVENT_KINDS.includes(kind)),
 });
 
-/**
- * Follows to the end of the stream, even if the daemon ends meanwhile; `start` lets the command start the next one. JSON
- * modes do not need the names of workers.
- */
+interface FollowOptions {
+  /** The command may start the next daemon. */
+  readonly start?: boolean;
+  /** Undefined: every record is printed. */
+  readonly isWanted?: ((record: LogRecord) => boolean) | undefined;
+}
+
+/** Follows to the end of the stream, even if the daemon ends meanwhile. JSON modes do not need the names of workers. */
 export const follow = async (
   context: Context,
   query: RequestInput<"agent/watch">,
-  start = false,
+  { start = false, isWanted = () => true }: FollowOptions = {},
 ): Promise<Replies["agent/watch"]> => {
   const refs = query.ids ?? [];
   let { from } = query;
@@ -55,6 +60,7 @@ export const follow = async (
     const since_ms = from === undefined ? query.since_ms : undefined;
     return client.watch({ ...query, from, since_ms }, (record) => {
       from = cursorOf(epoch, record.seq);
+      if (!isWanted(record)) return undefined;
       records++;
       return context.record(record);
     });

@@ -4,9 +4,11 @@ import { RAW_ENVELOPE_MAX_BYTES, RAW_POLL_MS, RAW_SLICE_BYTES, TAIL_MAX_RECORDS 
 import type { Client } from "../../daemon/client.ts";
 import { bytesInline, outputLimits } from "../../protocol/artifactize.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { type RawPlace, rawStep } from "../../protocol/raw.ts";
 import type { LogRecord } from "../../protocol/records.ts";
+import type { TreeNode } from "../../protocol/replies/trees.ts";
 import type { WorkerInfo } from "../../runtime/replies.ts";
 import type { CommandResult, Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
@@ -16,10 +18,14 @@ import { isShown } from "../render/sentences.ts";
 import { neutralise } from "../render/terminal.ts";
 import { follow, leavesRunning } from "./follow.ts";
 
-export const logsProblems = ({ flags }: Call): readonly string[] => {
+export const logsProblems = ({ flags, args }: Call): readonly string[] => {
   const problems: string[] = [];
-  if (flags.raw && (flags.tail !== undefined || flags.since !== undefined))
-    problems.push("--raw takes neither --tail nor --since: it has bytes, not records");
+  const ofRecords = ["tail", "since", "until", "timestamps"].filter((name) => flags[name] !== undefined);
+  if (flags.raw && ofRecords.length > 0)
+    problems.push(`--raw does not take --${ofRecords[0]}: it has bytes, not records`);
+  if (flags.raw && args.length > 1) problems.push("--raw takes one worker");
+  if (flags.follow && flags.until !== undefined)
+    problems.push("agent logs takes --follow or --until, not both");
   if (flags.stderr && !flags.raw) problems.push("--stderr goes with --raw");
   if (((flags.tail as number | undefined) ?? 0) > TAIL_MAX_RECORDS)
     problems.push(`--tail may be at most ${TAIL_MAX_RECORDS}`);
@@ -28,37 +34,76 @@ export const logsProblems = ({ flags }: Call): readonly string[] => {
 
 export const logs = async (context: Context): Promise<CommandResult> => {
   const { call, flags } = context;
-  const ref = call.args[0]!;
+  const refs = call.args;
   const client = await context.connect();
-  if (flags.follow) leavesRunning(context, [ref]);
-  if (flags.raw) return raw(context, client, ref);
-  const worker = await client.request("agent/info", { id: ref });
-  context.know(worker.id, worker.name);
+  if (flags.follow) leavesRunning(context, refs);
+  if (flags.raw) return raw(context, client, refs[0]!);
+  const workers = await loggedWorkers(client, refs);
+  for (const { id, name } of workers) context.know(id, name);
+  const ids = workers.map(({ id }) => id);
+  const last = Math.max(...workers.map(({ last_seq }) => last_seq));
   const tail = flags.tail as number | undefined;
   const range = {
     from: flags.since === undefined ? 0 : undefined,
     since_ms: flags.since as number | undefined,
   };
+  const isWanted = untilOf(flags.until as number | undefined);
   if (tail === undefined) {
-    const until = flags.follow ? undefined : worker.last_seq;
-    return success(await follow(context, { ...range, ids: [worker.id], until, follow: false }));
+    const until = flags.follow ? undefined : last;
+    return success(await follow(context, { ...range, ids, until, follow: false }, { isWanted }));
   }
-  const newest =
-    tail === 0
-      ? []
-      : await newestRecords(client, worker, tail, {
-          ...range,
-          shown: showsAll(context) ? undefined : isShown,
-        });
+  const shown = showsAll(context) ? undefined : isShown;
+  const newest: LogRecord[] = [];
+  if (tail > 0)
+    for (const worker of workers)
+      newest.push(...(await newestRecords(client, worker, tail, { ...range, shown, isWanted })));
+  newest.sort((a, b) => a.seq - b.seq);
   for (const record of newest) await context.record(record);
   if (!flags.follow) {
     const { epoch } = await client.request("daemon/status", {});
-    const cursor = cursorOf(epoch, worker.last_seq);
-    return success({ next: worker.last_seq, records: newest.length, cursor });
+    return success({ next: last, records: newest.length, cursor: cursorOf(epoch, last) });
   }
-  const rest = await follow(context, { ids: [worker.id], from: worker.last_seq, follow: false });
+  const rest = await follow(context, { ids, from: last, follow: false });
   return success({ ...rest, records: newest.length + rest.records });
 };
+
+/** Whether a record is at least so old; undefined without a bound. */
+const untilOf = (age_ms: number | undefined): ((record: LogRecord) => boolean) | undefined => {
+  if (age_ms === undefined) return undefined;
+  const newest = Date.now() - age_ms;
+  return ({ recorded_at }) => Date.parse(recorded_at) <= newest;
+};
+
+type LoggedWorker = Pick<WorkerInfo, "id" | "name" | "last_seq">;
+
+/** The workers that are named, or that are below a tree or a supervisor that is; each once. */
+const loggedWorkers = async (client: Client, refs: readonly string[]): Promise<readonly LoggedWorker[]> => {
+  const workers = new Map<string, LoggedWorker>();
+  for (const ref of refs) for (const worker of await workersOf(client, ref)) workers.set(worker.id, worker);
+  return [...workers.values()];
+};
+
+const workersOf = async (client: Client, ref: string): Promise<readonly LoggedWorker[]> => {
+  const found = await client.ask("agent/info", { id: ref });
+  if (found.ok) return [found.value];
+  const node = found.error.code === "WORKER_NOT_FOUND" ? await supervisorNamed(client, ref) : undefined;
+  if (node === undefined) throw found.error;
+  const below = idsBelow(node);
+  if (below.length === 0)
+    throw new HoldfastError("WORKER_NOT_FOUND", `The supervisor ${ref} has no workers.`);
+  return Promise.all(below.map((id) => client.request("agent/info", { id })));
+};
+
+const supervisorNamed = async (client: Client, name: string): Promise<TreeNode | undefined> => {
+  const named = (node: TreeNode): TreeNode | undefined =>
+    node.type === "supervisor" && (node.name === name || node.id === name)
+      ? node
+      : node.children.map(named).find((one) => one !== undefined);
+  return named(await client.request("agent/tree", {}));
+};
+
+const idsBelow = ({ type, id, children }: TreeNode): readonly string[] =>
+  type === "worker" ? [id, ...children.flatMap(idsBelow)] : children.flatMap(idsBelow);
 
 const showsAll = ({ mode, flags }: Context): boolean => mode !== "text" || flags.verbose === true;
 
@@ -67,6 +112,8 @@ interface NewestFilter {
   readonly since_ms?: number | undefined;
   /** Undefined: every record is shown. */
   readonly shown: ((record: LogRecord) => boolean) | undefined;
+  /** Undefined: records of any age are wanted. */
+  readonly isWanted?: ((record: LogRecord) => boolean) | undefined;
 }
 
 /** The index at which each shown text begins: a message in pieces is one text. */
@@ -86,19 +133,20 @@ export const newestRecords = async (
   client: Client,
   worker: Pick<WorkerInfo, "id" | "last_seq">,
   count: number,
-  { from, since_ms, shown }: NewestFilter,
+  { from, since_ms, shown, isWanted = () => true }: NewestFilter,
 ): Promise<readonly LogRecord[]> => {
   for (let tail = count; ; tail = Math.min(tail * 4, TAIL_MAX_RECORDS)) {
-    const records: LogRecord[] = [];
+    const all: LogRecord[] = [];
     const query = { ids: [worker.id], from, since_ms, tail, until: worker.last_seq, follow: false };
-    await client.watch(query, (record) => void records.push(record));
+    await client.watch(query, (record) => void all.push(record));
+    const records = all.filter(isWanted);
     const seen = textsOf(records, shown);
     // Records that show nothing are kept between the others, because a line may depend on them.
     const first = records[seen.at(-count) ?? 0];
     // The oldest text may have begun before these records.
     const isWhole = seen.length > count || shown === undefined || first === undefined || !isPiece(first);
     if (seen.length >= count && isWhole) return records.slice(seen.at(-count));
-    if (records.length < tail || tail === TAIL_MAX_RECORDS) return records.slice(seen.at(-count));
+    if (all.length < tail || tail === TAIL_MAX_RECORDS) return records.slice(seen.at(-count));
   }
 };
 

@@ -123,7 +123,7 @@ export const begun = async (context: Context, reply: SpawnReply): Promise<Comman
   if (flags.watch) {
     leavesRunning(context, [handle]);
     context.hint(`${reply.id}${reply.name ? ` (${reply.name})` : ""}; Ctrl-C leaves it running`);
-    await follow(context, { ids: [reply.id], from: 0, follow: false }, true);
+    await follow(context, { ids: [reply.id], from: 0, follow: false }, { start: true });
   }
   if (flags.watch || flags.wait) {
     leavesRunning(context, [handle]);

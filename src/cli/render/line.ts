@@ -10,11 +10,15 @@ const TAG_MAX_COLUMNS = 24;
 const TAG_MIN_COLUMNS = 12;
 /** `12:34:56.789` */
 const CLOCK_COLUMNS = 12;
+/** `2026-01-02T12:34:56.789Z` */
+const TIME_COLUMNS = 24;
 /** In a narrower column the terminal wraps the sentence. */
 const SENTENCE_MIN_COLUMNS = 16;
 
 export interface LineOptions {
   readonly verbose: boolean;
+  /** The whole time of each record in UTC, in place of the local time of day. */
+  readonly timestamps?: boolean;
   /** Width of the terminal, if it is one: a sentence is wrapped below its beginning. An agent's own words are not wrapped. */
   readonly columns?: number | undefined;
 }
@@ -57,7 +61,7 @@ export class LineWriter {
     if ((sentence.quiet || isRepeated) && !this.options.verbose) return undefined;
     const tag = this.tagOf(record);
     this.widen(tag.length);
-    const head = `${paint("dim", clock(record.recorded_at))}  ${paint("name", pad(tag, this.columns))}  `;
+    const head = `${paint("dim", this.timeOf(record))}  ${paint("name", pad(tag, this.columns))}  `;
     if (!sentence.spoken) return head + this.inRoom(sentence, tag);
     const [first, ...others] = this.spokenLines(sentence);
     return `${head}${this.bar} ${first}${this.below(others)}`;
@@ -69,6 +73,10 @@ export class LineWriter {
     if (sentenceOf(before).text.endsWith("\n")) return this.below(lines);
     return `${lines[0]}${this.below(lines.slice(1))}`;
   };
+
+  private timeOf({ recorded_at }: LogRecord): string {
+    return this.options.timestamps === true ? recorded_at : clock(recorded_at);
+  }
 
   private shortOf(id: string): string {
     const holder = this.shorts.get(id.slice(0, this.chars));
@@ -110,7 +118,7 @@ export class LineWriter {
 
   /** The columns before a sentence: for the time and the tag. */
   private headColumns(): number {
-    return CLOCK_COLUMNS + 2 + this.columns + 2;
+    return (this.options.timestamps === true ? TIME_COLUMNS : CLOCK_COLUMNS) + 2 + this.columns + 2;
   }
 
   private indent(): string {
