@@ -12,6 +12,7 @@ const prints: Record<string, readonly RegExp[]> = {
   "fan-out.ts": ["lint", "types", "unit tests", "docs", "changelog"].map(
     (question) => new RegExp(`^${question}: looks fine$`),
   ),
+  "reviews.ts": [/^login\.ts: low$/, /^pay\.ts: high$/, /^vendor\.ts: CANCELLED$/],
   "chaos.ts": [
     ...[1, 2, 3, 4, 5].flatMap((n) => [
       new RegExp(`^\\d+  incarnation ${n} ended: SIGKILL$`),
@@ -24,8 +25,10 @@ const prints: Record<string, readonly RegExp[]> = {
 
 describe("examples", () => {
   test("are all known here", () => {
-    // test/tree-file reads those of `tree`, test/cli/user-adapters runs those of `adapters`.
-    expect(readdirSync(folder).sort()).toEqual([...Object.keys(prints), "adapters", "python", "tree"].sort());
+    // test/tree-file reads those of `tree`, test/cli/user-adapters runs those of `adapters`, test/support/beam that of `beam`.
+    expect(readdirSync(folder).sort()).toEqual(
+      [...Object.keys(prints), "adapters", "beam", "python", "tree"].sort(),
+    );
   });
 
   test.each(Object.entries(prints))(
