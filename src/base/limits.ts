@@ -935,6 +935,10 @@ export const BREAKER_PROBES_MAX = 3;
 export const BREAKER_RECOVERIES = 2;
 /** Idempotency keys whose first answers a daemon keeps in memory: a day of one request every ten seconds. */
 export const IDEMPOTENCY_KEYS_MAX = 10_000;
+/** A program's connection to a daemon has at most this many requests in flight; the next one makes another connection. */
+export const REMOTE_REQUESTS_MAX = 200;
+/** Items of a daemon's stream that wait for a slow reader; beyond them the socket is not read. */
+export const REMOTE_BUFFER_MAX_ITEMS = 256;
 /** How long `close` of the library lets watches read to the end of the log. */
 export const WATCHES_DRAIN_MAX_MS = 1_000;
 /** The oldest Node that everything here runs on: major, minor. `bin/agent` has a copy, because it checks the version before it loads anything. */

@@ -50,6 +50,14 @@ const Open = z.strictObject({
   report: isFunction.optional(),
 });
 
+const Connect = Open.pick({ stateDir: true, onApproval: true, signal: true, report: true }).extend({
+  socketPath: path.optional(),
+  token: z.string().min(1, "it is empty").optional(),
+});
+
+/** Refuses an unknown option of `connect`. */
+export const checkConnect = (options: unknown): void => void checkedBy(Connect, options);
+
 /** Refuses an unknown option of `open`, and an empty `stateDir`, which would mean the working directory. */
 export const checkOpen = (options: unknown): z.output<typeof Open> => checkedBy(Open, options);
 

@@ -141,6 +141,7 @@ export type {
   CardOptions,
   CardsOptions,
   ClaimOptions,
+  ConnectOptions,
   DispatchOptions,
   ItemsOptions,
   JobOptions,

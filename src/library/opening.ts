@@ -30,6 +30,10 @@ export const kindsOf = (options: OpenOptions): Effect.Effect<Registry, HoldfastE
     catch: asHoldfastError,
   });
 
+/** The state directory that is meant. */
+export const directoryOf = (asked: string | undefined): string =>
+  asked === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(asked);
+
 export const openWith = (
   registry: Registry,
   options: OpenOptions,
@@ -41,8 +45,7 @@ export const openWith = (
       try: () => openPrices(options.prices === undefined ? undefined : resolve(options.prices)),
       catch: asHoldfastError,
     });
-    const stateDir =
-      asked === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(asked);
+    const stateDir = directoryOf(asked);
     const holder = {
       pid: process.pid,
       version: VERSION,

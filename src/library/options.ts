@@ -57,6 +57,20 @@ export interface OpenOptions {
   readonly report?: (message: string, cause?: unknown) => void;
 }
 
+/** Where a daemon is, and what the program does with it. */
+export interface ConnectOptions extends AbortOptions {
+  /** The state directory of the daemon. Default: as for `open`. */
+  readonly stateDir?: string;
+  /** The daemon's socket, in the place of that of the state directory. */
+  readonly socketPath?: string;
+  /** A token with a name, which records then say. Default: `$HOLDFAST_TOKEN`. */
+  readonly token?: string;
+  /** Answers every request for permission that waits for a person. */
+  readonly onApproval?: OnApproval;
+  /** Called with one sentence for each problem that fails no call. */
+  readonly report?: (message: string, cause?: unknown) => void;
+}
+
 /** How one run of a skill is held. */
 export interface SkillRunOptions {
   /** The directory that it sees. Default: the working directory. */

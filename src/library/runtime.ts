@@ -1,5 +1,6 @@
 /** The runtime of the promise door, over a state directory of this process or over a daemon. */
 import { Effect, Exit, Scope } from "effect";
+import { builtIn } from "../adapters/registry.ts";
 import type { McpReply } from "../daemon/mcp.ts";
 import { cursorOf } from "../protocol/cursor.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
@@ -16,6 +17,7 @@ import { RuntimeMailbox } from "./mailbox.ts";
 import { kindsOf, openWith } from "./opening.ts";
 import type * as given from "./options.ts";
 import { promised } from "./promises.ts";
+import { connected } from "./remote/connecting.ts";
 import type { RuntimeParts } from "./runtime-base.ts";
 import { RuntimeSchedules } from "./schedules.ts";
 import { RuntimeSkills } from "./skills.ts";
@@ -67,6 +69,20 @@ export class Runtime extends WorkerCalls {
       await promised(Scope.close(scope, Exit.void));
       throw error;
     }
+  }
+
+  /**
+   * The runtime of a daemon, or of a program that serves its own, with the same calls; several programs may share it. Rejects
+   * with SUPERVISOR_DOWN if none runs. The connection outlasts restarts of the daemon: watches go on where they were, and
+   * calls wait up to 30 s for the next one; a change that was under way then rejects with UNAVAILABLE, unless it has an
+   * `idempotency_key`. `close` ends the connection alone: daemon and agents go on.
+   */
+  static async connect(options: given.ConnectOptions = {}): Promise<Runtime> {
+    const api = await connected(options);
+    const { onApproval, report } = options;
+    const runtime = new Runtime({ api, registry: builtIn, scope: Scope.makeUnsafe(), report });
+    if (onApproval !== undefined) runtime.answerRequests(onApproval);
+    return runtime;
   }
 
   /** Wraps an open runtime whose calls go through `run`; for `openForTest`. @internal */

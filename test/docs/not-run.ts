@@ -1,6 +1,7 @@
 /** Typed before the commands of a page, which says of them or takes for granted that they were. */
 export const BEFORE: Readonly<Record<string, readonly string[]>> = {
   "docs/how-to/run-skills.md": ["agent daemon start"],
+  "docs/how-to/orchestrator.md": ["agent daemon start"],
   "docs/explanation/artifacts.md": ["printf hello > report.json"],
   "docs/explanation/usage.md": [
     "agent spawn --name fixer --label team=web claude 'Is it so?' --wait",
@@ -45,6 +46,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "its addresses and tokens differ each time; test/cli/http.e2e.test.ts asks the like of them",
   'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':
     "it waits for Ctrl-C; test/docs/snippets.int.test.ts compiles it",
+  'docs/reference/library.md: await using runtime = await Runtime.connect({ stateDir: "/var/tmp/my-agents" });':
+    "it needs a daemon beside the programs of the page that open the directory; test/library/connect.e2e.test.ts runs its like",
   "docs/install.md: npm ci && npm run demo":
     "test/library/package.e2e.test.ts and test/cli/agent.e2e.test.ts install and run the demo",
   'docs/install.md: export PATH="$PWD/bin:$PATH"': "the shell of these tests has it",

@@ -1,0 +1,30 @@
+/** Connects to the daemon of a state directory. */
+import { resolve } from "node:path";
+import { asHoldfastError } from "../../protocol/errors.ts";
+import type { RuntimeCalls } from "../calls.ts";
+import { checkConnect } from "../checked.ts";
+import { directoryOf } from "../opening.ts";
+import type { ConnectOptions } from "../options.ts";
+import { aborted } from "../promises.ts";
+import { remoteCalls } from "./calls.ts";
+import { DaemonLink } from "./link.ts";
+
+export const connected = async (options: ConnectOptions): Promise<RuntimeCalls> => {
+  let link: DaemonLink | undefined;
+  try {
+    checkConnect(options);
+    const { stateDir, socketPath, token = process.env.HOLDFAST_TOKEN, signal } = options;
+    if (signal?.aborted) throw aborted(signal);
+    link = new DaemonLink({
+      stateDir: directoryOf(stateDir),
+      socketPath: socketPath && resolve(socketPath),
+      token: token === "" ? undefined : token,
+    });
+    const status = await link.ask("daemon/status", {}, signal);
+    if (!status.ok) throw status.error;
+    return remoteCalls(link, status.value.epoch);
+  } catch (cause) {
+    link?.close();
+    throw options?.signal?.aborted ? aborted(options.signal) : asHoldfastError(cause);
+  }
+};

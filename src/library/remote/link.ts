@@ -1,0 +1,220 @@
+/**
+ * Connections to one daemon, made on demand. A daemon that goes away leaves its agents running, so calls wait for the next
+ * one: each call that was not sent, and those that may be repeated.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS, REMOTE_REQUESTS_MAX } from "../../base/limits.ts";
+import { type Client, makeClient } from "../../daemon/client.ts";
+import { connectDaemon, tryConnect } from "../../daemon/connect.ts";
+import type { Replies } from "../../daemon/replies.ts";
+import { readToken } from "../../daemon/token.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { RequestInput, RequestName } from "../../protocol/requests.ts";
+import { closed } from "../promises.ts";
+import { Pull } from "./pull.ts";
+
+/** Where a daemon is, and as whom it is asked. */
+export interface DaemonPlace {
+  readonly stateDir: string;
+  /** In the place of that of the state directory. */
+  readonly socketPath?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+/** Requests whose answers are streams, and the seq to go on from. */
+type StreamName = "agent/watch" | "bb/watch" | "board/watch" | "jobs/tail";
+
+const REPEATABLE: ReadonlySet<RequestName> = new Set<RequestName>([
+  "agent/approvals",
+  "agent/capabilities",
+  "agent/changes",
+  "agent/inbox",
+  "agent/info",
+  "agent/list",
+  "agent/messages",
+  "agent/output",
+  "agent/raw",
+  "agent/search",
+  "agent/tree",
+  "agent/usage",
+  "agent/wait",
+  "agent/why",
+  "bb/list",
+  "bb/search",
+  "board/list",
+  "board/show",
+  "daemon/status",
+  "db/check",
+  "jobs/info",
+  "jobs/list",
+  "jobs/result",
+  "jobs/wait",
+  "mailbox/list",
+  "mailbox/show",
+  "schedule/list",
+  "schedule/next",
+  "schedule/show",
+  "skill/info",
+  "skill/list",
+  "token/list",
+]);
+
+export class DaemonLink {
+  private readonly place: DaemonPlace;
+  private readonly clients = new Set<Client>();
+  /** Connections of streams. */
+  private readonly streams = new Set<() => void>();
+  /** Each request is sent after the one before it, so that none finds a connection that is full by then. */
+  private line: Promise<unknown> = Promise.resolve();
+  private wasConnected = false;
+  private isClosed = false;
+
+  constructor(place: DaemonPlace) {
+    this.place = place;
+  }
+
+  /** The daemon's answer. Rejects with UNAVAILABLE if the daemon goes away in the middle of a request that must not be repeated. */
+  async ask<N extends RequestName>(
+    name: N,
+    data: RequestInput<N>,
+    signal?: AbortSignal,
+  ): Promise<Outcome<Replies[N]>> {
+    const isKeyed = (data as { readonly idempotency_key?: string }).idempotency_key !== undefined;
+    const mayRepeat = isKeyed || REPEATABLE.has(name);
+    for (let failingSince = performance.now(); ; ) {
+      const begun = performance.now();
+      const { client, answer } = await this.send(name, data, signal);
+      try {
+        const outcome = await answer;
+        if (outcome.ok || outcome.error.code !== "UNAVAILABLE") return outcome;
+        throw outcome.error;
+      } catch (cause) {
+        if (this.isClosed) throw closed();
+        const now = performance.now();
+        if (now - begun > NEXT_DAEMON_WAIT_MS) failingSince = now;
+        const isLate = now - failingSince > NEXT_DAEMON_WAIT_MS;
+        if (!mayRepeat || isLate || asHoldfastError(cause).code !== "UNAVAILABLE") throw cause;
+        this.drop(client);
+        await sleep(NEXT_DAEMON_POLL_MS, undefined, { signal });
+      }
+    }
+  }
+
+  /** Items of a stream, which goes on with the next daemon where it was. The end of the link ends it. */
+  stream<A extends { readonly seq: number }>(
+    name: StreamName,
+    data: { readonly from?: number | string | undefined; readonly tail?: number | undefined },
+  ): AsyncIterable<A> {
+    return { [Symbol.asyncIterator]: () => this.follow(name, data) };
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const client of [...this.clients]) this.drop(client);
+    for (const end of [...this.streams]) end();
+  }
+
+  private send<N extends RequestName>(name: N, data: RequestInput<N>, signal: AbortSignal | undefined) {
+    const sent = this.line.then(async () => {
+      const free = [...this.clients].find((one) => !one.isBroken() && one.inFlight() < REMOTE_REQUESTS_MAX);
+      const client = free ?? (await this.connect());
+      this.clients.add(client);
+      const answer = client.ask(name, data, signal);
+      // Its failure is told to who awaits it.
+      answer.catch(() => undefined);
+      return { client, answer };
+    });
+    this.line = sent.catch(() => undefined);
+    return sent;
+  }
+
+  private drop(client: Client): void {
+    this.clients.delete(client);
+    client.close();
+  }
+
+  /** After the first time, it waits for a daemon. */
+  private async connect(): Promise<Client> {
+    const deadline = performance.now() + NEXT_DAEMON_WAIT_MS;
+    for (const client of this.clients) if (client.isBroken()) this.drop(client);
+    for (;;) {
+      if (this.isClosed) throw closed();
+      try {
+        const client = await this.answering();
+        this.wasConnected = true;
+        return client;
+      } catch (cause) {
+        const { code } = asHoldfastError(cause);
+        const isAway = code === "SUPERVISOR_DOWN" || code === "UNAVAILABLE";
+        if (!this.wasConnected || !isAway || performance.now() > deadline) throw cause;
+        await sleep(NEXT_DAEMON_POLL_MS);
+      }
+    }
+  }
+
+  /** A daemon that stops still accepts connections, but answers nothing. */
+  private async answering(): Promise<Client> {
+    const { stateDir, socketPath, token = readToken(stateDir) } = this.place;
+    const socket =
+      socketPath === undefined
+        ? await connectDaemon({ stateDir, env: process.env })
+        : await tryConnect(socketPath);
+    if (socket === undefined)
+      throw new HoldfastError("SUPERVISOR_DOWN", `No daemon answers at ${socketPath}.`, {
+        suggestion: "Start one with: agent daemon start",
+      });
+    const client = makeClient(socket, token, process.env.HOLDFAST_RUN);
+    try {
+      await client.request("daemon/status", {});
+      return client;
+    } catch (cause) {
+      client.close();
+      throw cause;
+    }
+  }
+
+  private follow<A extends { readonly seq: number }>(
+    name: StreamName,
+    data: { readonly from?: number | string | undefined; readonly tail?: number | undefined },
+  ): AsyncIterator<A> {
+    let client: Client | undefined;
+    const end = (): void => {
+      this.streams.delete(end);
+      items.finish();
+      client?.close();
+    };
+    const items = new Pull<A>(() => end());
+    this.streams.add(end);
+    const isOver = (): boolean => !this.streams.has(end);
+    const run = async (): Promise<void> => {
+      let at = data;
+      while (!isOver()) {
+        client = await this.connect();
+        try {
+          // The live tail begins now, also if this daemon goes away before the first item.
+          if (at.from === undefined && at.tail === undefined)
+            at = { ...at, from: (await client.request("daemon/status", {})).head };
+          const take = (item: unknown) => {
+            at = { ...at, from: (item as A).seq, tail: undefined };
+            return items.push(item as A);
+          };
+          if (name === "jobs/tail") await client.tail(at as RequestInput<typeof name>, take);
+          else await client.stream(name, at as RequestInput<typeof name>, take);
+          return;
+        } catch (cause) {
+          if (isOver() || asHoldfastError(cause).code !== "UNAVAILABLE") throw cause;
+          await sleep(NEXT_DAEMON_POLL_MS);
+        } finally {
+          client.close();
+        }
+      }
+    };
+    const started = run().then(
+      () => items.finish(),
+      (cause) => items.finish(isOver() ? undefined : cause),
+    );
+    void started.finally(end);
+    return items;
+  }
+}

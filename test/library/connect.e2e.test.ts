@@ -1,0 +1,161 @@
+/** `Runtime.connect`: one suite over an open runtime and over a daemon; programs that share a daemon; a daemon that is restarted. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Runtime } from "../../src/library/index.ts";
+import { collect, first, openRuntime, stateDirectory } from "./support.ts";
+
+const AGENT = join(import.meta.dirname, "../../bin/agent");
+
+const agent = async (stateDir: string, ...argv: string[]): Promise<string> => {
+  const child = spawn(process.execPath, [AGENT, ...argv, "--state-dir", stateDir], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (more) => (text += more));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  if (code !== 0) throw new Error(`agent ${argv.join(" ")} ended with ${code}`);
+  return text;
+};
+
+/** A daemon that is stopped, and its directory removed, at the end of the test. */
+const daemon = async (): Promise<string> => {
+  const stateDir = stateDirectory();
+  onTestFinished(async () => {
+    await agent(stateDir, "daemon", "stop", "--kill-agents");
+  });
+  await agent(stateDir, "daemon", "start");
+  return stateDir;
+};
+
+const connect = async (stateDir: string): Promise<Runtime> => {
+  const runtime = await Runtime.connect({ stateDir });
+  onTestFinished(() => runtime.close());
+  return runtime;
+};
+
+const shell = (script: string) => ({ kind: "command", argv: ["sh", "-c", script] }) as const;
+
+describe.each([
+  ["open", () => openRuntime()],
+  ["connect", async () => connect(await daemon())],
+])("%s", (_, opened) => {
+  test("runs a worker, with its events, its records, its output and its end", async () => {
+    const runtime = await opened();
+    const worker = await runtime.run({
+      ...shell("echo one; echo two"),
+      name: "two-lines",
+      labels: { of: "x" },
+    });
+    const events = await collect(worker);
+    expect(events.map(({ kind }) => kind)).toEqual(["TextOutput", "TextOutput"]);
+    expect(await worker.result).toMatchObject({ status: "completed", text: "one\ntwo\n" });
+    const ends = await collect(runtime.watch({ ids: [worker.id], types: ["worker_exited"] }));
+    expect(ends.map(({ payload }) => payload.exit_code)).toEqual([0]);
+    expect(await runtime.list({ all: true, labels: { of: "x" } })).toMatchObject([{ name: "two-lines" }]);
+    expect(await runtime.list()).toEqual([]);
+    const slices = await collect(runtime.raw("two-lines"));
+    expect(Buffer.concat(slices.map(({ bytes }) => bytes)).toString()).toBe("one\ntwo\n");
+    expect((await runtime.usage()).total).toMatchObject({ turns: 0 });
+    expect(await runtime.why(worker.id)).toMatchObject({ state: "completed" });
+  });
+
+  test("talks to a worker, and stops it", async () => {
+    const runtime = await opened();
+    const cat = await runtime.run({ ...shell("cat"), interactive: true });
+    const said = first(runtime.watch(cat.id), "agent.event");
+    expect(await cat.send("hello\n", { idempotency_key: "k" })).toMatchObject({ effect: "created" });
+    expect(await cat.send("hello\n", { idempotency_key: "k" })).toMatchObject({ effect: "noop" });
+    expect(await said).toMatchObject({ payload: { text: "hello\n" } });
+    expect((await runtime.messages(cat.id)).messages).toHaveLength(1);
+    await expect(runtime.wait(cat.id, { timeout_ms: 1 })).rejects.toMatchObject({ code: "TIMEOUT" });
+    const giveUp = new AbortController();
+    const waiting = runtime.wait(cat.id, { signal: giveUp.signal });
+    giveUp.abort();
+    await expect(waiting).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(await runtime.kill([cat.id, "nobody"])).toMatchObject([
+      { ok: true },
+      { ok: false, error: { code: "WORKER_NOT_FOUND" } },
+    ]);
+    await expect(runtime.kill("nobody")).rejects.toMatchObject({ code: "WORKER_NOT_FOUND" });
+    await expect(runtime.spawn({ kind: "command" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  });
+
+  test("applies a tree, and shares work", async () => {
+    const runtime = await opened();
+    const children = [
+      { type: "worker", name: "a", spec: { ...shell("sleep 600"), cwd: "/", restart: "permanent" } },
+    ] as const;
+    const root = { type: "supervisor", name: "crew", config: {}, children } as const;
+    await runtime.applyTree({ name: "crew", file: "/crew.yaml", root: root as never });
+    expect((await runtime.list()).map(({ name }) => name)).toEqual(["a"]);
+    await runtime.downTree("crew");
+    const { item_id } = await runtime.blackboard.post({ title: "x", ns: "n" });
+    expect((await runtime.blackboard.list({ ns: "n" })).items).toMatchObject([{ item_id }]);
+    const claimed = await runtime.blackboard.claim({ ns: "n" });
+    await runtime.blackboard.release({ id: item_id, token: claimed.token, done: true });
+    expect(await runtime.board.list()).toMatchObject({ cards: [] });
+    const job = await runtime.jobs.submit(shell("echo done"));
+    expect((await collect(runtime.jobs.tail(job.job_id))).at(-1)).toMatchObject({ final: true });
+    expect(await runtime.jobs.wait([job.job_id])).toMatchObject([{ state: "completed" }]);
+    expect(await runtime.mailbox.list()).toMatchObject({ messages: [] });
+    expect(await runtime.schedules.list()).toMatchObject({ schedules: [] });
+    expect(await runtime.tokens.list()).toMatchObject({ tokens: [] });
+  });
+
+  test("ends its watches when it is closed, and then refuses every call", async () => {
+    const runtime = await opened();
+    const { id } = await runtime.spawn(shell("echo begun; exec sleep 600"));
+    const read = collect(runtime.watch(id));
+    await first(runtime.watch(id), "agent.event");
+    await runtime.close();
+    expect((await read).length).toBeGreaterThan(0);
+    await expect(runtime.list()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+});
+
+test("two programs and the command share one daemon, and a closed one leaves the agents running", async () => {
+  const stateDir = await daemon();
+  const [one, two] = await Promise.all([connect(stateDir), connect(stateDir)]);
+  const spawned = await one.spawn({ ...shell("echo begun; exec sleep 600"), name: "shared" });
+  await first(two.watch("shared"), "agent.event");
+  await one.close();
+  expect(await two.info("shared")).toMatchObject({ id: spawned.id, status: "running" });
+  expect(JSON.parse(await agent(stateDir, "list", "-o", "json")).data).toMatchObject([{ name: "shared" }]);
+  await expect(Runtime.open({ stateDir })).rejects.toMatchObject({ code: "LOCK_HELD" });
+});
+
+test("a watch, a wait and calls outlast a restart of the daemon", async () => {
+  const stateDir = await daemon();
+  const runtime = await connect(stateDir);
+  const worker = await runtime.run({
+    ...shell("until [ -e go ]; do sleep 0.05; done; echo went"),
+    cwd: stateDir,
+  });
+  const seqs: number[] = [];
+  const reading = (async () => {
+    for await (const { seq } of runtime.watch(worker.id)) seqs.push(seq);
+  })();
+  const ended = worker.result;
+  await first(runtime.watch(worker.id), "worker_started");
+  await agent(stateDir, "daemon", "stop", "--keep-agents");
+  const listed = runtime.list();
+  await agent(stateDir, "daemon", "start");
+  expect(await listed).toMatchObject([{ id: worker.id }]);
+  await runtime.run(shell(`touch ${join(stateDir, "go")}`));
+  expect(await ended).toMatchObject({ status: "completed", text: "went\n" });
+  await reading;
+  expect(new Set(seqs).size).toBe(seqs.length);
+  expect(seqs).toEqual((await collect(runtime.watch(worker.id))).map(({ seq }) => seq));
+});
+
+test("without a daemon it says so, and an unknown option is refused", async () => {
+  const stateDir = stateDirectory();
+  await expect(Runtime.connect({ stateDir })).rejects.toMatchObject({ code: "SUPERVISOR_DOWN" });
+  const socketPath = join(stateDir, "none.sock");
+  await expect(Runtime.connect({ socketPath })).rejects.toMatchObject({ code: "SUPERVISOR_DOWN" });
+  await expect(Runtime.connect({ socket: "x" } as never)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await expect(Runtime.connect({ stateDir, signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: "CANCELLED",
+  });
+});
