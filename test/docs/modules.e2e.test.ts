@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { blocksOf } from "./blocks.ts";
-import { NOT_RUN } from "./not-run.ts";
+import { BEFORE, NOT_RUN } from "./not-run.ts";
 import { pages, root } from "./pages.ts";
 import { Shell } from "./shell.ts";
 
@@ -19,7 +19,7 @@ const programs = pages
 describe.concurrent("the program of", () => {
   it.each(programs)(
     "%s",
-    async (place, { text }) => {
+    async (place, { page, text }) => {
       const shell = new Shell();
       mkdirSync(folder, { recursive: true });
       const file = join(folder, `${place.replaceAll(/[^\w-]/g, "-")}.ts`);
@@ -29,6 +29,7 @@ describe.concurrent("the program of", () => {
         .replaceAll('"/repo"', JSON.stringify(shell.cwd));
       writeFileSync(file, `${here}\nexport {};\n`);
       try {
+        for (const command of BEFORE[page] ?? []) expect((await shell.run(command)).exit, command).toBe(0);
         const { exit, output } = await shell.run(`node ${file}`);
         expect(exit, output).toBe(0);
       } finally {

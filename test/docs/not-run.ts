@@ -1,4 +1,4 @@
-/** Typed before the commands of a page, which says of them or takes for granted that they were. */
+/** Typed before the commands and the programs of a page, which says of them or takes for granted that they were. */
 export const BEFORE: Readonly<Record<string, readonly string[]>> = {
   "docs/how-to/run-skills.md": ["agent daemon start"],
   "docs/how-to/orchestrator.md": ["agent daemon start"],

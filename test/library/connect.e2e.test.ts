@@ -97,7 +97,7 @@ describe.each([
     expect(await runtime.board.list()).toMatchObject({ cards: [] });
     const job = await runtime.jobs.submit(shell("echo done"));
     expect((await collect(runtime.jobs.tail(job.job_id))).at(-1)).toMatchObject({ final: true });
-    expect(await runtime.jobs.wait([job.job_id])).toMatchObject([{ state: "completed" }]);
+    expect(await runtime.jobs.wait([job.job_id])).toMatchObject([{ state: "ok" }]);
     expect(await runtime.mailbox.list()).toMatchObject({ messages: [] });
     expect(await runtime.schedules.list()).toMatchObject({ schedules: [] });
     expect(await runtime.tokens.list()).toMatchObject({ tokens: [] });
