@@ -24,7 +24,7 @@ import { lockHolder, silentHolder } from "./lock-holder.ts";
 import { claimPath, type Environment, socketPath } from "./paths.ts";
 import { refuseForeignDirectory } from "./private-directory.ts";
 
-export interface ConnectOptions {
+export interface DaemonAddress {
   readonly stateDir: string;
   /** The daemon program to start if no daemon answers. Without it the error is SUPERVISOR_DOWN. */
   readonly bundle?: string;
@@ -34,7 +34,7 @@ export interface ConnectOptions {
 /**
  * Connects to the daemon of a state directory. Fails with SUPERVISOR_DOWN, LOCK_HELD or PERMISSION_DENIED.
  */
-export const connectDaemon = async (options: ConnectOptions): Promise<Socket> => {
+export const connectDaemon = async (options: DaemonAddress): Promise<Socket> => {
   const { stateDir, bundle, env } = options;
   const path = socketPath(stateDir, process.getuid?.() ?? 0);
   if (dirname(path) !== stateDir) refuseForeignDirectory(dirname(path));
@@ -81,7 +81,7 @@ const wasKilled = (stateDir: string): boolean => {
  * over.
  */
 const tryExpected = async (
-  { stateDir, bundle }: ConnectOptions,
+  { stateDir, bundle }: DaemonAddress,
   path: string,
 ): Promise<Socket | undefined> => {
   const deadline = performance.now() + SOCKET_AGAIN_WAIT_MS;

@@ -57,7 +57,7 @@ export interface OpenOptions {
   readonly report?: (message: string, cause?: unknown) => void;
 }
 
-/** Where a daemon is, and what the program does with it. */
+/** The place of a daemon, and what the program does with it. */
 export interface ConnectOptions extends AbortOptions {
   /** The state directory of the daemon. Default: as for `open`. */
   readonly stateDir?: string;

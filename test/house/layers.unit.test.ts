@@ -48,6 +48,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
   daemon: ["handlers", "http"],
   cli: ["render", "commands"],
+  library: ["remote"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */
 const pureRooms =

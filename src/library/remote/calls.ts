@@ -8,7 +8,7 @@ import type { LogRecord } from "../../protocol/records.ts";
 import type { RequestInput, RequestName } from "../../protocol/requests.ts";
 import type { PerWorker, WorkerView } from "../../runtime/replies.ts";
 import type { RuntimeCalls } from "../calls.ts";
-import type { DaemonLink } from "./link.ts";
+import type { RemoteLink } from "./link.ts";
 
 /** A daemon finds out itself who asks. */
 const asked = <T extends object>(data: T): Omit<T, "caller" | "by"> => {
@@ -17,9 +17,9 @@ const asked = <T extends object>(data: T): Omit<T, "caller" | "by"> => {
 };
 
 class Requesting {
-  private readonly link: DaemonLink;
+  private readonly link: RemoteLink;
 
-  constructor(link: DaemonLink) {
+  constructor(link: RemoteLink) {
     this.link = link;
   }
 
@@ -65,7 +65,7 @@ class Requesting {
   }
 
   stream<A extends { readonly seq: number }>(
-    name: Parameters<DaemonLink["stream"]>[0],
+    name: Parameters<RemoteLink["stream"]>[0],
     data: object,
   ): Stream.Stream<A, HoldfastError> {
     return Stream.fromAsyncIterable(this.link.stream<A>(name, data), asHoldfastError);
@@ -73,7 +73,7 @@ class Requesting {
 }
 
 /** `epoch` is that of the daemon's log. */
-export const remoteCalls = (link: DaemonLink, epoch: string): RuntimeCalls => {
+export const remoteCalls = (link: RemoteLink, epoch: string): RuntimeCalls => {
   const request = new Requesting(link);
   return {
     epoch,
@@ -85,11 +85,11 @@ export const remoteCalls = (link: DaemonLink, epoch: string): RuntimeCalls => {
   };
 };
 
-type Calls<K extends keyof RuntimeCalls> = Pick<RuntimeCalls, K>;
+type CallsOf<K extends keyof RuntimeCalls> = Pick<RuntimeCalls, K>;
 
 const workerCalls = (
   request: Requesting,
-): Calls<
+): CallsOf<
   | "spawn"
   | "spawnMany"
   | "resume"
@@ -132,7 +132,7 @@ const workerCalls = (
 
 const readCalls = (
   request: Requesting,
-): Calls<
+): CallsOf<
   | "resolve"
   | "list"
   | "info"
@@ -184,14 +184,14 @@ const readCalls = (
   approvals: (page) => request.of("agent/approvals", page),
 });
 
-const treeCalls = (request: Requesting): Calls<"applyTree" | "downTree"> => ({
+const treeCalls = (request: Requesting): CallsOf<"applyTree" | "downTree"> => ({
   applyTree: (tree, { dry_run } = {}) => request.of("tree/apply", { tree, dry_run }),
   downTree: (name, { file } = {}) => request.of("tree/down", { name, file }),
 });
 
 const controlCalls = (
   request: Requesting,
-): Calls<"jobs" | "blackboard" | "board" | "mailbox" | "schedules" | "skills" | "tokens"> => ({
+): CallsOf<"jobs" | "blackboard" | "board" | "mailbox" | "schedules" | "skills" | "tokens"> => ({
   jobs: {
     submit: (spec, how = {}) =>
       request.of("jobs/submit", { spec: { ...spec, restart: "temporary" }, ...how }),

@@ -7,15 +7,15 @@ import { directoryOf } from "../opening.ts";
 import type { ConnectOptions } from "../options.ts";
 import { aborted } from "../promises.ts";
 import { remoteCalls } from "./calls.ts";
-import { DaemonLink } from "./link.ts";
+import { RemoteLink } from "./link.ts";
 
 export const connected = async (options: ConnectOptions): Promise<RuntimeCalls> => {
-  let link: DaemonLink | undefined;
+  let link: RemoteLink | undefined;
   try {
     checkConnect(options);
     const { stateDir, socketPath, token = process.env.HOLDFAST_TOKEN, signal } = options;
     if (signal?.aborted) throw aborted(signal);
-    link = new DaemonLink({
+    link = new RemoteLink({
       stateDir: directoryOf(stateDir),
       socketPath: socketPath && resolve(socketPath),
       token: token === "" ? undefined : token,

@@ -14,7 +14,7 @@ import type { RequestInput, RequestName } from "../../protocol/requests.ts";
 import { closed } from "../promises.ts";
 import { Pull } from "./pull.ts";
 
-/** Where a daemon is, and as whom it is asked. */
+/** The place of a daemon, and the name of the asker. */
 export interface DaemonPlace {
   readonly stateDir: string;
   /** In the place of that of the state directory. */
@@ -23,7 +23,7 @@ export interface DaemonPlace {
 }
 
 /** Requests whose answers are streams, and the seq to go on from. */
-type StreamName = "agent/watch" | "bb/watch" | "board/watch" | "jobs/tail";
+type RemoteStream = "agent/watch" | "bb/watch" | "board/watch" | "jobs/tail";
 
 const REPEATABLE: ReadonlySet<RequestName> = new Set<RequestName>([
   "agent/approvals",
@@ -60,7 +60,7 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set<RequestName>([
   "token/list",
 ]);
 
-export class DaemonLink {
+export class RemoteLink {
   private readonly place: DaemonPlace;
   private readonly clients = new Set<Client>();
   /** Connections of streams. */
@@ -103,7 +103,7 @@ export class DaemonLink {
 
   /** Items of a stream, which goes on with the next daemon where it was. The end of the link ends it. */
   stream<A extends { readonly seq: number }>(
-    name: StreamName,
+    name: RemoteStream,
     data: { readonly from?: number | string | undefined; readonly tail?: number | undefined },
   ): AsyncIterable<A> {
     return { [Symbol.asyncIterator]: () => this.follow(name, data) };
@@ -175,7 +175,7 @@ export class DaemonLink {
   }
 
   private follow<A extends { readonly seq: number }>(
-    name: StreamName,
+    name: RemoteStream,
     data: { readonly from?: number | string | undefined; readonly tail?: number | undefined },
   ): AsyncIterator<A> {
     let client: Client | undefined;
