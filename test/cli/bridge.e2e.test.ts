@@ -78,6 +78,24 @@ it("is paused, unpaused and killed", async () => {
   expect(await info("deaf")).toMatchObject({ state: "cancelled", signal: "SIGKILL" });
 });
 
+it("is the caller of what it asks the daemon, as the run that it names; a name that is none of its bridge is nobody's", async () => {
+  await commands.agent("spawn", "--name", "here", "--", "sleep", "600");
+  const { id: here } = await info("here");
+  const store = (await commands.agent("daemon", "status")).data.store_id;
+  const askerOf = async (name: string, ...claim: string[]) => {
+    await commands.agent("spawn", "--runtime", "beam", "--name", name, "--wait", "--", "call", ...claim);
+    const answer = JSON.parse((await commands.text("logs", name, "--raw")).stdout);
+    const [asked] = await records(answer.data.id, "worker_spawn_requested");
+    return { by: JSON.parse(asked!).data.payload.by, id: (await info(name)).id };
+  };
+  const own = await askerOf("own");
+  expect(own.by).toBe(`worker:${own.id}`);
+  expect((await askerOf("nobody", "")).by).toBe("unknown");
+  expect((await askerOf("process", `${store}/${here}/1`)).by).toBe("unknown");
+  expect((await askerOf("other", `other/${here}/1`)).by).toBe("unknown");
+  await commands.agent("kill", "here");
+});
+
 it("is restarted by name, as its next incarnation", async () => {
   await spawned("again", "wait");
   expect((await commands.agent("restart", "again")).exit).toBe(0);
