@@ -13,6 +13,8 @@ export interface NamedAgent {
   readonly variable: string;
   /** Names of the client's variables that it may need, besides those of the kind whose program it shares. */
   readonly variables: readonly string[];
+  /** Why no test has run it as far as an answer: a clause for the doctor and the docs. Absent if one has. */
+  readonly untried?: string;
 }
 
 export interface KindFacts

@@ -11,8 +11,9 @@ import { facts as copilot } from "./kinds/copilot/facts.ts";
 import { facts as geminiCli } from "./kinds/gemini-cli/facts.ts";
 import { facts as llm } from "./kinds/llm/facts.ts";
 import { facts as opencode } from "./kinds/opencode/facts.ts";
+import { facts as qwenCode } from "./kinds/qwen-code/facts.ts";
 
-const ALL = [claudeCode, codex, geminiCli, opencode, copilot, command, acp, llm] as const;
+const ALL = [claudeCode, codex, geminiCli, opencode, copilot, qwenCode, command, acp, llm] as const;
 
 export const KIND_FACTS: readonly KindFacts[] = ALL;
 /** The kind of a worker that runs a plain program instead of an agent. */

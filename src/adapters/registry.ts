@@ -13,6 +13,7 @@ import { copilot } from "./kinds/copilot/index.ts";
 import { geminiCli } from "./kinds/gemini-cli/index.ts";
 import { llm, llmOn } from "./kinds/llm/index.ts";
 import { opencode } from "./kinds/opencode/index.ts";
+import { qwenCode } from "./kinds/qwen-code/index.ts";
 import { skill } from "./kinds/skill/index.ts";
 import type { KindName } from "./kinds.ts";
 
@@ -23,6 +24,7 @@ const BY_KIND = {
   gemini_cli: geminiCli,
   opencode,
   copilot,
+  qwen_code: qwenCode,
   acp,
   llm,
 } satisfies Record<KindName, unknown>;

@@ -27,6 +27,8 @@ export interface KindDef {
   readonly refuses: readonly string[];
   /** For a named agent: the part of the spec that its name stands for. */
   readonly ext?: Readonly<Record<string, string>>;
+  /** Why no test has run it as far as an answer; absent if one has. */
+  readonly untried?: string | undefined;
 }
 
 /** Flags of spawn that require an ability of a kind, in the order in which mistakes are reported. */
@@ -56,9 +58,10 @@ export const KINDS: readonly KindDef[] = KIND_FACTS.map(defOf);
 
 /** Named agents, such as `acp:gemini`. */
 export const NAMED_AGENTS: readonly KindDef[] = KIND_FACTS.flatMap((facts) =>
-  (facts.named?.agents ?? []).map(({ name, binary, variable }: NamedAgent) => {
+  (facts.named?.agents ?? []).map(({ name, binary, variable, untried }: NamedAgent) => {
     const def = defOf(facts);
-    return { ...def, short: `${def.short}:${name}`, binary, variable, ext: { [facts.named!.key]: name } };
+    const short = `${def.short}:${name}`;
+    return { ...def, short, binary, variable, untried, ext: { [facts.named!.key]: name } };
   }),
 );
 
@@ -70,10 +73,10 @@ export const SOME_KINDS = `${KINDS.slice(0, 3)
   .join(", ")} …`;
 
 /** The programs of agents, each variable once. */
-export const PROGRAMS = NAMES.flatMap(({ short, binary, variable }, at) =>
+export const PROGRAMS = NAMES.flatMap(({ short, binary, variable, untried }, at) =>
   binary === null || variable === null || NAMES.findIndex((one) => one.variable === variable) < at
     ? []
-    : [{ short, binary, variable }],
+    : [{ short, binary, variable, untried }],
 );
 
 /** The kinds for help: short names, each with its usage. */

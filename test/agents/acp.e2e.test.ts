@@ -1,8 +1,17 @@
 /** The real agents that speak ACP, as kind `acp`: what each does by the protocol, and where they differ. */
 import { existsSync, readdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AgentUnderTest, claude, codex, FAKE_KEY, gemini, copilot as ofPrompt } from "./agents.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import {
+  type AgentUnderTest,
+  claude,
+  codex,
+  FAKE_KEY,
+  gemini,
+  NODE_PATH,
+  copilot as ofPrompt,
+  openCodeConfig,
+  qwen,
+} from "./agents.ts";
 import { type AgentName, BINARIES, isUnderTest } from "./install.ts";
 import {
   killedBetweenTurns,
@@ -23,6 +32,8 @@ interface AcpAgent extends Wired {
   readonly e401: string;
   /** False where it asks nobody about a command that changes nothing; "guarded" where it asks nobody while everything is allowed. */
   readonly asks?: false | "guarded";
+  /** False where it tells no tokens of a turn. */
+  readonly counts?: false;
 }
 
 const opencode: Wired = {
@@ -30,22 +41,7 @@ const opencode: Wired = {
     OPENCODE_BINARY: BINARIES.opencode,
     OPENCODE_DISABLE_MODELS_FETCH: "true",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "true",
-    OPENCODE_CONFIG_CONTENT: JSON.stringify({
-      autoupdate: false,
-      share: "disabled",
-      model: "fake/fake-model",
-      small_model: "fake/fake-model",
-      provider: {
-        fake: {
-          npm: "@ai-sdk/openai-compatible",
-          name: "Fake",
-          options: { baseURL: `${modelUrl}/v1`, apiKey: FAKE_KEY },
-          models: {
-            "fake-model": { name: "Fake", tool_call: true, limit: { context: 200_000, output: 32_000 } },
-          },
-        },
-      },
-    }),
+    OPENCODE_CONFIG_CONTENT: openCodeConfig(modelUrl),
   }),
   files: () => ({}),
   // A plugin would be installed from here.
@@ -54,14 +50,11 @@ const opencode: Wired = {
 
 const copilot: Wired = { env: ofPrompt.env, files: ofPrompt.files, flags: [] };
 
-/** The bridges are scripts, for the node of their own PATH. */
-const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
-
 const claudeBridge: Wired = {
   ...claude,
   env: (modelUrl) => ({
     ...claude.env(modelUrl),
-    PATH,
+    PATH: NODE_PATH,
     CLAUDE_ACP_BINARY: BINARIES.claudeBridge,
     CLAUDE_CODE_EXECUTABLE: BINARIES.claude,
   }),
@@ -72,7 +65,7 @@ const codexBridge: Wired = {
   ...codex,
   env: (modelUrl) => ({
     ...codex.env(modelUrl),
-    PATH,
+    PATH: NODE_PATH,
     CODEX_ACP_BINARY: BINARIES.codexBridge,
     CODEX_PATH: BINARIES.codex,
   }),
@@ -81,6 +74,67 @@ const codexBridge: Wired = {
       Object.entries(codex.files(modelUrl)).map(([name, text]) => [name, `model = "fake-model"\n${text}`]),
     ),
   flags: ["--inherit-env", "FAKE_KEY"],
+};
+
+const kilo: Wired = {
+  env: (modelUrl) => ({
+    KILO_BINARY: BINARIES.kilo,
+    KILO_DISABLE_MODELS_FETCH: "true",
+    KILO_DISABLE_LSP_DOWNLOAD: "true",
+    KILO_CONFIG_CONTENT: openCodeConfig(modelUrl),
+  }),
+  files: () => ({}),
+  flags: opencode.flags,
+};
+
+const kimi: Wired = {
+  env: () => ({ PATH: NODE_PATH, KIMI_BINARY: BINARIES.kimi }),
+  files: (modelUrl) => ({
+    ".kimi-code/config.toml": `
+default_model = "fake"
+default_permission_mode = "yolo"
+telemetry = false
+[providers.fake]
+type = "openai"
+base_url = "${modelUrl}/v1"
+api_key = "${FAKE_KEY}"
+[models.fake]
+provider = "fake"
+model = "fake-model"
+max_context_size = 200000
+capabilities = ["tool_use"]
+`,
+  }),
+  flags: [],
+};
+
+const cline: Wired = {
+  env: () => ({
+    CLINE_BINARY: BINARIES.cline,
+    CLINE_API_KEY: FAKE_KEY,
+    CLINE_PROVIDER: "openai-compatible",
+    CLINE_MODEL: "fake-model",
+  }),
+  files: (modelUrl) => ({
+    ".cline/data/settings/providers.json": JSON.stringify({
+      version: 1,
+      lastUsedProvider: "openai-compatible",
+      modes: {},
+      providers: {
+        "openai-compatible": {
+          settings: {
+            provider: "openai-compatible",
+            apiKey: FAKE_KEY,
+            model: "fake-model",
+            baseUrl: `${modelUrl}/v1`,
+          },
+          updatedAt: "2026-01-01T00:00:00.000Z",
+          tokenSource: "manual",
+        },
+      },
+    }),
+  }),
+  flags: [],
 };
 
 const LOADED = "The agent loaded its session.";
@@ -96,6 +150,10 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
   claude: { ...claudeBridge, program: "claudeBridge", resumes: [LOADED], e401: "TOKEN_MISSING", asks: false },
   codex: { ...codexBridge, program: "codexBridge", resumes: [LOADED], e401: "TOKEN_MISSING", asks: false },
   copilot: { ...copilot, program: "copilot", resumes: [LOADED], e401: "TOKEN_INVALID" },
+  qwen: { ...qwen, program: "qwen", resumes: [LOADED], e401: "TOKEN_INVALID", asks: false },
+  kilo: { ...kilo, program: "kilo", resumes: [LOADED], e401: "PROVIDER_ERROR", asks: "guarded" },
+  kimi: { ...kimi, program: "kimi", resumes: [LOADED], e401: "TOKEN_MISSING", counts: false },
+  cline: { ...cline, program: "cline", resumes: [LOADED], e401: "TOKEN_MISSING", counts: false },
 };
 
 const textOf = (story: Story): string =>
@@ -123,7 +181,8 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
       ]);
       expect(story.of("session_started")).toHaveLength(1);
       expect(story.of("turn_completed")).toHaveLength(1);
-      expect(story.of("turn_completed")[0]!.payload.usage.output_tokens).toBeGreaterThan(0);
+      const { output_tokens } = story.of("turn_completed")[0]!.payload.usage;
+      expect(output_tokens > 0).toBe(under.counts !== false);
       // It was acknowledged when it was begun, not only when it was answered.
       const types = story.records.map((record) =>
         record.type === "worker_message" ? record.payload.state : record.type,
@@ -276,5 +335,20 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
       const keys = world.model.requests.map(({ credential }) => credential?.replace("Bearer ", ""));
       expect(new Set(keys)).toEqual(new Set([FAKE_KEY]));
     });
+  });
+});
+
+describe.skipIf(!isUnderTest("auggie"))("acp:auggie", () => {
+  it("without an account, it is told as TOKEN_MISSING", async () => {
+    const world = await makeWorld({
+      kind: "acp:auggie",
+      env: () => ({ PATH: NODE_PATH, AUGGIE_BINARY: BINARIES.auggie }),
+      files: () => ({}),
+      flags: [],
+      allowed: { flags: [], argv: [] },
+    });
+    onTestFinished(() => world.close());
+    const story = await world.story(await world.spawn("text", makeCwd(), "--restart", "temporary"));
+    expect(story.of("worker_failed").map(({ payload }) => payload.error.code)).toEqual(["TOKEN_MISSING"]);
   });
 });

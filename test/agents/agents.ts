@@ -33,6 +33,9 @@ const ENDINGS = {
   e500: ["PROVIDER_ERROR", 1],
   maxtokens: ["OUTPUT_TOO_LARGE", 1],
 } as const satisfies AgentUnderTest["endings"];
+/** Some are scripts, for the node of their own PATH. */
+export const NODE_PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
+
 const ALLOW = { flags: ["--permission", "allow"], argv: [] };
 
 export const claude: AgentUnderTest = {
@@ -80,8 +83,7 @@ apps = false
 export const gemini: AgentUnderTest = {
   kind: "gemini",
   env: (modelUrl) => ({
-    // It is a script, for the node of its own PATH.
-    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    PATH: NODE_PATH,
     GEMINI_BINARY: BINARIES.gemini,
     GEMINI_API_KEY: FAKE_KEY,
     GOOGLE_GEMINI_BASE_URL: modelUrl,
@@ -107,6 +109,50 @@ export const gemini: AgentUnderTest = {
     maxtokens: ["completed", 0],
   },
 };
+
+export const qwen: AgentUnderTest = {
+  kind: "qwen",
+  env: (modelUrl) => ({
+    PATH: NODE_PATH,
+    QWEN_BINARY: BINARIES.qwen,
+    OPENAI_API_KEY: FAKE_KEY,
+    OPENAI_BASE_URL: `${modelUrl}/v1`,
+  }),
+  files: () => ({
+    ".qwen/settings.json": JSON.stringify({
+      security: { auth: { selectedType: "openai" } },
+      privacy: { usageStatisticsEnabled: false },
+      general: { enableAutoUpdate: false },
+      // A prompt may be as long as it may be, and this model's window is not known to it.
+      model: { generationConfig: { contextWindowSize: 2_000_000 } },
+    }),
+  }),
+  flags: ["--model", "fake-model"],
+  allowed: ALLOW,
+  thinks: true,
+  output_tokens: 112,
+  // It asks again for minutes after 429 and 500; and an answer that was cut off is a good one to it.
+  endings: { e401: ENDINGS.e401, maxtokens: ["completed", 0] },
+};
+
+/** What OpenCode, and Kilo Code that is made from it, are told of the fake model. */
+export const openCodeConfig = (modelUrl: string): string =>
+  JSON.stringify({
+    autoupdate: false,
+    share: "disabled",
+    model: "fake/fake-model",
+    small_model: "fake/fake-model",
+    provider: {
+      fake: {
+        npm: "@ai-sdk/openai-compatible",
+        name: "Fake",
+        options: { baseURL: `${modelUrl}/v1`, apiKey: FAKE_KEY },
+        models: {
+          "fake-model": { name: "Fake", tool_call: true, limit: { context: 200_000, output: 32_000 } },
+        },
+      },
+    },
+  });
 
 export const opencode: AgentUnderTest = {
   kind: "opencode",

@@ -1,7 +1,8 @@
 /**
  * Puts the CLIs of this folder's lock file into `.cache/agents`, which git ignores. They are fetched by the developer's
  * own npm, by integrity hash, and none of their install scripts runs. With HOLDFAST_AGENTS=all those of `devDependencies`
- * come too: they are slow or large, and not every change is tested with them.
+ * come too: they are slow or large, and not every change is tested with them. The `overrides` stand for optional packages
+ * of Qwen Code that no registry has, without which npm would find the lock file incomplete.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -29,6 +30,11 @@ const MORE = {
   // Bridges to ACP, each without a second copy of its agent.
   claudeBridge: join(CACHE, "node_modules/.bin/claude-agent-acp"),
   codexBridge: join(CACHE, "node_modules/.bin/codex-acp"),
+  qwen: join(CACHE, "node_modules/@qwen-code/qwen-code/cli-entry.js"),
+  kilo: join(CACHE, "node_modules/@kilocode/cli-linux-x64/bin/kilo"),
+  kimi: join(CACHE, "node_modules/@moonshot-ai/kimi-code/dist/main.mjs"),
+  cline: join(CACHE, "node_modules/@cline/cli-linux-x64/bin/cline"),
+  auggie: join(CACHE, "node_modules/@augmentcode/auggie/augment.mjs"),
 } as const;
 
 export const BINARIES = { ...USUAL, ...MORE } as const;

@@ -7,6 +7,15 @@ import type { WorkerSpec } from "../../protocol/worker.ts";
 export const forkProblems = ({ kind, fork }: WorkerSpec): readonly string[] =>
   fork ? [`Kind ${kind} cannot fork a session: leave out --fork to continue the session itself.`] : [];
 
+/** The mistake of a directory that a CLI would split at its commas, because it cannot escape one. */
+export const commaProblems = (spec: WorkerSpec, cli: string): readonly string[] =>
+  agentOptions(spec)
+    .addDirs.filter((dir) => dir.includes(","))
+    .map(
+      (dir) =>
+        `${cli} cannot use a directory with a comma in its path: make a link to ${dir} at a path without a comma.`,
+    );
+
 /** The agent asks its host before it uses a tool, instead of getting its permissions at the start. */
 export const asksPermission = ({ permission, permission_rules }: WorkerSpec): boolean =>
   permission === "ask" || permission_rules.length > 0;

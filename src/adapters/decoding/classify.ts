@@ -45,7 +45,7 @@ export const NO_SESSION_FOUND = fault("SESSION_NOT_FOUND", "no session found");
 const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   [/\bno (?:conversation found to continue|previous sessions? found)\b/i, NO_SESSION_FOUND],
   [
-    /\bno (?:conversation|rollout|session)s? found\b|\binvalid session identifier\b|session not found\b|\bno session, task, or name matched\b/i,
+    /\bno (?:conversation|rollout|(?:saved )?session)s? found\b|\binvalid session identifier\b|session not found\b|\bno session, task, or name matched\b/i,
     SESSION_NOT_FOUND,
   ],
   [

@@ -235,14 +235,18 @@ const leftOut = async (stateDir: string, isOurs: boolean) =>
 
 /** One line for each program that was found, and one for all others. */
 export const programs = (env: Env): readonly Check[] => {
-  const agents = PROGRAMS.map(({ short, binary, variable }) => ({
+  const agents = PROGRAMS.map(({ short, binary, variable, untried }) => ({
     short,
     variable,
+    untried,
     path: findProgram(env[variable] || binary, env),
   }));
   const found = agents
     .filter(({ path }) => path !== undefined)
-    .map(({ short, path }): Check => ({ name: short, result: "ok", finding: path! }));
+    .map(({ short, path, untried }): Check => {
+      const note = untried === undefined ? "" : ` (untried: ${untried})`;
+      return { name: short, result: "ok", finding: `${path}${note}` };
+    });
   const missing = agents.filter(({ path }) => path === undefined);
   if (missing.length === 0) return found;
   const finding = `not on PATH: ${missing.map(({ short }) => short).join(", ")}`;

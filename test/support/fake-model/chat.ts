@@ -23,6 +23,9 @@ interface Body {
   }[];
 }
 
+/** Copilot puts the time of day before each prompt, and Qwen Code reminders before some. */
+const ADDED = /<(current_datetime|system-reminder)>.*?<\/\1>/gs;
+
 const read = ({ model = "fake-model", stream = false, messages = [], tools = [] }: Body): Ask => {
   const prompts: string[] = [];
   let round = 0;
@@ -35,12 +38,13 @@ const read = ({ model = "fake-model", stream = false, messages = [], tools = [] 
     }
     results = [];
     if (role !== "user") continue;
-    // Copilot puts the time of day before each.
-    prompts.push(
-      textOf(content)
-        .replace(/<current_datetime>.*?<\/current_datetime>/s, "")
-        .trim(),
-    );
+    // Qwen Code joins a prompt that was not answered and the next one to a message of two parts.
+    for (const part of Array.isArray(content) ? content : [content]) {
+      const text = textOf(typeof part === "string" ? part : [part])
+        .replace(ADDED, "")
+        .trim();
+      if (text !== "") prompts.push(text);
+    }
     round = 0;
   }
   return {

@@ -129,8 +129,16 @@ export const turnOf = (name: ScenarioName, ask: Ask, asked: number): Turn => {
 
 /** The tool of claude. */
 const ANSWERS = "StructuredOutput";
-const ERRANDS = ["Agent", "Task"];
-const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
+const ERRANDS = ["Agent", "Task", "agent"];
+const SHELLS = [
+  "Bash",
+  "bash",
+  "exec_command",
+  "shell_command",
+  "shell",
+  "run_shell_command",
+  "run_commands",
+];
 
 /** In the words of codex. */
 const ESCALATED = { sandbox_permissions: "require_escalated", justification: "The user asked for it." };
@@ -138,7 +146,7 @@ const ESCALATED = { sandbox_permissions: "require_escalated", justification: "Th
 /** A call of the request's own tool of one of these names, with those arguments that the tool's schema names. */
 const callOf = (
   names: readonly string[],
-  given: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, unknown>>,
   tools: readonly Tool[],
 ): Block => {
   const tool = tools.find(({ name }) => names.includes(name));
@@ -161,7 +169,11 @@ export const replyOf = (
     if ("shell" in part) {
       const { shell: command, escalated } = part;
       const more = escalated ? ESCALATED : {};
-      return callOf(SHELLS, { command, cmd: command, description: "Run a command", ...more }, tools);
+      return callOf(
+        SHELLS,
+        { command, cmd: command, commands: [command], description: "Run a command", ...more },
+        tools,
+      );
     }
     if ("answer" in part)
       return tools.some(({ name }) => name === ANSWERS)

@@ -5,7 +5,7 @@
 import { agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../../../protocol/extensions.ts";
 import { agentProblems } from "../../decoding/agent-rules.ts";
 import { checkSessionId } from "../../decoding/events.ts";
-import type { KindFacts } from "../../facts.ts";
+import type { KindFacts, NamedAgent } from "../../facts.ts";
 
 /** The extension key that selects a named agent. */
 export const ACP_AGENT = "backend.acp.agent.v1";
@@ -28,7 +28,67 @@ export const AGENTS = [
     variables: ["CLAUDE_CODE_EXECUTABLE"],
   },
   { name: "codex", binary: "codex-acp", variable: "CODEX_ACP_BINARY", variables: ["CODEX_PATH"] },
-] as const;
+  { name: "qwen", binary: "qwen", variable: "QWEN_BINARY", variables: [] },
+  {
+    name: "kilo",
+    binary: "kilo",
+    variable: "KILO_BINARY",
+    variables: [
+      "KILO_API_KEY",
+      "KILO_AUTH_CONTENT",
+      "KILO_CONFIG",
+      "KILO_CONFIG_CONTENT",
+      "KILO_CONFIG_DIR",
+      "KILO_DISABLE_LSP_DOWNLOAD",
+      "KILO_DISABLE_MODELS_FETCH",
+      "KILO_ORG_ID",
+    ],
+  },
+  {
+    name: "kimi",
+    binary: "kimi",
+    variable: "KIMI_BINARY",
+    variables: [
+      "KIMI_API_KEY",
+      "KIMI_BASE_URL",
+      "KIMI_CODE_HOME",
+      "KIMI_MODEL_API_KEY",
+      "KIMI_MODEL_BASE_URL",
+      "KIMI_MODEL_NAME",
+      "KIMI_MODEL_PROVIDER_TYPE",
+    ],
+  },
+  {
+    name: "cline",
+    binary: "cline",
+    variable: "CLINE_BINARY",
+    variables: ["CLINE_API_KEY", "CLINE_DATA_DIR", "CLINE_DIR", "CLINE_MODEL", "CLINE_PROVIDER"],
+  },
+  {
+    name: "auggie",
+    binary: "auggie",
+    variable: "AUGGIE_BINARY",
+    variables: ["AUGMENT_API_TOKEN", "AUGMENT_API_URL", "AUGMENT_SESSION_AUTH", "GITHUB_API_TOKEN"],
+    untried: "its tests end at its login, because it works only with an account of Augment",
+  },
+  {
+    name: "goose",
+    binary: "goose",
+    variable: "GOOSE_BINARY",
+    variables: [
+      "ANTHROPIC_API_KEY",
+      "ANTHROPIC_HOST",
+      "GOOGLE_API_KEY",
+      "GOOSE_MODEL",
+      "GOOSE_PROVIDER",
+      "OPENAI_API_KEY",
+      "OPENAI_BASE_PATH",
+      "OPENAI_HOST",
+      "OPENROUTER_API_KEY",
+    ],
+    untried: "it was never run, because it has no npm package: its arguments are those of its documentation",
+  },
+] as const satisfies readonly NamedAgent[];
 
 const KNOWN = AGENTS.map(({ name }) => `acp:${name}`).join(", ");
 

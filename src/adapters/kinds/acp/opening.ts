@@ -11,7 +11,7 @@ import { dialogueOf, usableId } from "../../decoding/dialogue.ts";
 import { checkSessionId, OVERSIZE_SESSION, sessionStarted, voiceOf } from "../../decoding/events.ts";
 import * as rpc from "./rpc.ts";
 import type { AcpState, Handshake } from "./state.ts";
-import { CODEX, rpcError } from "./told-errors.ts";
+import { CODEX, KIMI, rpcError } from "./told-errors.ts";
 
 const voice = voiceOf("acp");
 const { unasked, refused } = dialogueOf(voice);
@@ -108,10 +108,13 @@ const choose = (state: AcpState, handshake: Handshake, result: JsonObject, out: 
 };
 
 /**
- * Agents whose initial mode acts without asking, and the mode that does not (codex-acp 2.6: its sandbox is
- * read-only).
+ * Agents whose initial mode acts without asking, or may be set so by their own settings, and the mode that
+ * does not (codex-acp 2.6: its sandbox is read-only).
  */
-const GUARDED_MODES: ReadonlyMap<string, string> = new Map([[CODEX, "read-only"]]);
+const GUARDED_MODES: ReadonlyMap<string, string> = new Map([
+  [CODEX, "read-only"],
+  [KIMI, "default"],
+]);
 
 export const onMode = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpState => {
   const { handshake } = state;

@@ -13,6 +13,8 @@ import { facts as gemini } from "../gemini-cli/facts.ts";
 import { ENVIRONMENT as geminiEnvironment } from "../gemini-cli/plan.ts";
 import { facts as opencode } from "../opencode/facts.ts";
 import { guard as opencodeGuard } from "../opencode/plan.ts";
+import { facts as qwen } from "../qwen-code/facts.ts";
+import { ENVIRONMENT as qwenEnvironment } from "../qwen-code/plan.ts";
 import { ACP_AGENT, AGENTS } from "./facts.ts";
 
 interface Preset {
@@ -56,6 +58,43 @@ const PRESETS: Readonly<Record<(typeof AGENTS)[number]["name"], Preset>> = {
     env: { NO_BROWSER: "1" },
     credentials: codex.credentials,
     litter: LITTER,
+  },
+  qwen: {
+    // In its own default mode, a model decides what is allowed.
+    args: ["--acp", "--approval-mode", "default"],
+    model_flag: "--model",
+    env: qwenEnvironment,
+    credentials: qwen.credentials,
+  },
+  kilo: {
+    args: ["acp"],
+    env: { KILO_DISABLE_AUTOUPDATE: "true" },
+    guarded: opencodeGuard("ask", "KILO"),
+    credentials: opencode.credentials,
+  },
+  kimi: {
+    args: ["acp"],
+    env: { KIMI_CODE_NO_AUTO_UPDATE: "1" },
+    credentials: [],
+  },
+  cline: {
+    // On its command line, everything is approved by default.
+    args: ["--acp", "--auto-approve", "false"],
+    // Otherwise it leaves a server behind, which other runs of it use and which ends with this one.
+    env: { CLINE_SESSION_BACKEND_MODE: "local" },
+    credentials: [],
+  },
+  auggie: {
+    args: ["--acp"],
+    model_flag: "--model",
+    env: { AUGMENT_DISABLE_AUTO_UPDATE: "1" },
+    credentials: [],
+  },
+  goose: {
+    args: ["acp"],
+    env: {},
+    guarded: { GOOSE_MODE: "approve" },
+    credentials: [],
   },
 };
 

@@ -80,6 +80,11 @@ export interface AcpState {
    * version.
    */
   readonly session_usage?: Usage;
+  /**
+   * The usage of the turn so far, for an agent that reports it with its messages. Absent before the first
+   * one.
+   */
+  readonly turn_usage?: Usage;
   /** Dollars of the session so far, and the part of them that was counted before this turn. */
   readonly cost: { readonly total: number | null; readonly counted: number };
   /** The last usage notice, so that it is not recorded twice. */

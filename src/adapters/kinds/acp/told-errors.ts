@@ -45,6 +45,8 @@ export const rpcError = (error: JsonObject | undefined): WorkerError => {
   return (
     // gemini uses its provider's HTTP status as the code.
     classifyStatus(code) ??
+    // qwen puts the status before the words of its provider.
+    classifyStatus(Number(/^(\d{3}) /.exec(asString(data?.details) ?? "")?.[1] ?? 0)) ??
     classifyName(data?.errorKind) ??
     inWords(words) ??
     ERROR_NAMES.get(asString(data?.errorName) ?? "") ??
@@ -79,6 +81,8 @@ const RETRYING =
 /** Whether a chunk is the agent's own notice of a retry and not the model's text. */
 export const isRetryNotice = ({ agent }: AcpState, text: string): boolean =>
   agent === COPILOT && RETRYING.test(text);
+
+export const KIMI = "Kimi Code CLI";
 
 export const CODEX = "@agentclientprotocol/codex-acp";
 

@@ -31,6 +31,7 @@ const NOTHING_SAID: AcpState["said"] = { id: null, text: "", state: "ended" };
 
 const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState => ({
   ...turnBegan(state, out),
+  turn_usage: NO_USAGE,
   given: { message_id, acknowledged: false },
 });
 
@@ -39,10 +40,11 @@ const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpStat
  * changes nothing.
  */
 const usageOf = (
-  { agent, session_usage }: AcpState,
+  { agent, session_usage, turn_usage = NO_USAGE }: AcpState,
   result: JsonObject | undefined,
 ): AcpUsage & Pick<AcpState, "session_usage"> => {
-  const told = acpUsage(result);
+  const answered = acpUsage(result);
+  const told = hasTokens(answered.usage) ? answered : { ...answered, usage: turn_usage };
   if (agent !== COPILOT || !hasTokens(told.usage))
     return session_usage === undefined ? told : { ...told, session_usage };
   return { usage: grownBy(told.usage, session_usage ?? NO_USAGE), models: [], session_usage: told.usage };

@@ -17,11 +17,12 @@ import type { DecodedItem } from "../../adapter.ts";
 import { dialogueOf } from "../../decoding/dialogue.ts";
 import { voiceOf } from "../../decoding/events.ts";
 import { keptText } from "../../decoding/final-text.ts";
-import { asDollars } from "../../decoding/usage.ts";
+import { addUsage, asDollars, NO_USAGE } from "../../decoding/usage.ts";
 import type { AcpState } from "./state.ts";
 import { isRetryNotice, isWarning, troubleAfter } from "./told-errors.ts";
 import { onTool } from "./tools.ts";
 import { ended } from "./turns.ts";
+import { chunkUsage } from "./usage.ts";
 
 const voice = voiceOf("acp");
 const dialogue = dialogueOf(voice);
@@ -112,7 +113,7 @@ const onChunk = (
     return state;
   }
   const { text } = content;
-  if (text === "") return state;
+  if (text === "") return onChunkUsage(state, update, out);
   if (isRetryNotice(state, text)) {
     out.push(voice.retrying());
     // The next text begins a new message.
@@ -125,6 +126,14 @@ const onChunk = (
   }
   out.push(voice.text(channel, text, { message_id }));
   return channel === "assistant" ? said(state, message_id, text) : ended(state);
+};
+
+const onChunkUsage = (state: AcpState, update: JsonObject, out: DecodedItem[]): AcpState => {
+  const told = chunkUsage(update);
+  if (told === undefined) return state;
+  const turn_usage = addUsage(state.turn_usage ?? NO_USAGE, told);
+  out.push({ type: "turn_usage", usage: turn_usage });
+  return { ...state, turn_usage };
 };
 
 /**

@@ -27,6 +27,12 @@ export const acpUsage = (result: JsonObject | undefined): AcpUsage => {
   return { usage: addUsage(NO_USAGE, whole), models };
 };
 
+/** The usage of one request to the model, which Qwen Code sends with an empty text. */
+export const chunkUsage = (update: JsonObject): Usage | undefined => {
+  const told = asObject(asObject(update._meta)?.usage);
+  return told === undefined ? undefined : addUsage(NO_USAGE, acpCounts(null, told));
+};
+
 /**
  * Most agents count cached tokens separately from their input. One includes them, as its `totalTokens` shows.
  */

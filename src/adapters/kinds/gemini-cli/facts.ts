@@ -1,24 +1,7 @@
 /** The facts of kind `gemini_cli`: Google's Gemini CLI. */
-import {
-  ADD_DIRS,
-  agentOptions,
-  HEADLESS,
-  MODEL,
-  NON_INTERACTIVE,
-  RESUME,
-} from "../../../protocol/extensions.ts";
-import type { WorkerSpec } from "../../../protocol/worker.ts";
-import { agentProblems, forkProblems } from "../../decoding/agent-rules.ts";
+import { ADD_DIRS, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../../../protocol/extensions.ts";
+import { agentProblems, commaProblems, forkProblems } from "../../decoding/agent-rules.ts";
 import { type KindFacts, NO_CONVERSATION, NO_COST, NO_FORK, NO_QUESTIONS } from "../../facts.ts";
-
-/** The CLI splits directories at commas, and cannot escape a comma. */
-const commaProblems = (spec: WorkerSpec): readonly string[] =>
-  agentOptions(spec)
-    .addDirs.filter((dir) => dir.includes(","))
-    .map(
-      (dir) =>
-        `Gemini CLI cannot use a directory with a comma in its path: make a link to ${dir} at a path without a comma.`,
-    );
 
 export const facts = {
   kind: "gemini_cli",
@@ -64,5 +47,9 @@ export const facts = {
     "search_file_content",
     "web_fetch",
   ],
-  validate: (spec, able) => [...agentProblems(spec, able), ...forkProblems(spec), ...commaProblems(spec)],
+  validate: (spec, able) => [
+    ...agentProblems(spec, able),
+    ...forkProblems(spec),
+    ...commaProblems(spec, "Gemini CLI"),
+  ],
 } as const satisfies KindFacts;

@@ -13,11 +13,14 @@ const QUIET = { OPENCODE_DISABLE_AUTOUPDATE: "true" } as const;
  * By default OpenCode allows everything (agent-clis.md §8). The CLI merges this over the permissions of its
  * configuration, key by key. But an agent in a project's configuration may have permissions of its own, which
  * win, so configuration in the working directory is not read, including its AGENTS.md. `--env` wins over
- * both.
+ * both. `prefix` is that of the variables: Kilo Code is made from OpenCode.
  */
-export const guard = (changes: "deny" | "ask") => ({
-  OPENCODE_PERMISSION: JSON.stringify({ edit: changes, bash: changes }),
-  OPENCODE_DISABLE_PROJECT_CONFIG: "true",
+export const guard = (
+  changes: "deny" | "ask",
+  prefix: "OPENCODE" | "KILO" = "OPENCODE",
+): Readonly<Record<string, string>> => ({
+  [`${prefix}_PERMISSION`]: JSON.stringify({ edit: changes, bash: changes }),
+  [`${prefix}_DISABLE_PROJECT_CONFIG`]: "true",
 });
 
 export const plan = ({ spec, session: known, binary, worker_id }: PlanContext): LaunchPlan => {

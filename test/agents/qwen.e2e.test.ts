@@ -1,0 +1,35 @@
+/** Qwen Code itself, under `agent spawn`. Runs with HOLDFAST_AGENTS=all. */
+import { expect, it } from "vitest";
+import { qwen } from "./agents.ts";
+import { describeAgent } from "./suite.ts";
+import { makeCwd } from "./world.ts";
+
+describeAgent(qwen, (world) => {
+  it("a session that is forked is another one, and only its own turn is counted", async () => {
+    const cwd = makeCwd();
+    const first = await world().story(await world().spawn("text", cwd));
+    const [session] = first.of("session_started").map(({ payload }) => payload.session_id);
+    const story = await world().story(await world().spawn("text", cwd, "--session", session!, "--fork"));
+    expect(story.of("session_started")[0]!.payload.session_id).not.toBe(session);
+    expect(story.of("turn_completed")).toMatchObject([{ payload: { usage: { output_tokens: 56 } } }]);
+  });
+
+  it("a line that drops is told as PROVIDER_ERROR, without the words of the error", async () => {
+    const story = await world().story(await world().spawn("drop", makeCwd(), "--restart", "temporary"));
+    expect(story.of("worker_failed")).toMatchObject([{ payload: { error: { code: "PROVIDER_ERROR" } } }]);
+    expect(JSON.stringify(story.events)).not.toContain("API Error");
+  });
+
+  it("more turns than it may take are told as MAX_TURNS, exit code 53", async () => {
+    const flags = ["--budget", "turns=2", "--restart", "temporary"];
+    const story = await world().story(await world().spawn("maxturns", makeCwd(), ...flags));
+    expect(story.of("worker_failed")).toMatchObject([{ payload: { error: { code: "MAX_TURNS" } } }]);
+    expect(story.of("worker_exited")).toMatchObject([{ payload: { exit_code: 53 } }]);
+  });
+
+  it("a session that it does not know is told as SESSION_NOT_FOUND", async () => {
+    const flags = ["--session", "99999999-2222-4333-8444-555555555555", "--restart", "temporary"];
+    const story = await world().story(await world().spawn("text", makeCwd(), ...flags));
+    expect(story.of("worker_failed")).toMatchObject([{ payload: { error: { code: "SESSION_NOT_FOUND" } } }]);
+  });
+});
