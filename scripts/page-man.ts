@@ -45,7 +45,7 @@ export const manPage = (): string =>
     section("SYNOPSIS", [`${bold("agent")} ${italic("COMMAND")} [flags]`]),
     section("DESCRIPTION", [
       roff(
-        "Runs claude, codex, gemini, opencode, copilot or any command under supervision: every process is supervised, every exit is known, every event is kept, and nothing is left behind, even when the supervisor itself is killed.",
+        "Runs claude, codex, gemini, opencode, copilot, qwen or any command under supervision: every process is supervised, every exit is known, every event is kept, and nothing is left behind, even when the supervisor itself is killed.",
       ),
     ]),
     ...GROUPS.map((group) =>

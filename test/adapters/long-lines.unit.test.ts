@@ -9,6 +9,7 @@ import { codex } from "../../src/adapters/kinds/codex/index.ts";
 import { copilot } from "../../src/adapters/kinds/copilot/index.ts";
 import { geminiCli } from "../../src/adapters/kinds/gemini-cli/index.ts";
 import { opencode } from "../../src/adapters/kinds/opencode/index.ts";
+import { qwenCode } from "../../src/adapters/kinds/qwen-code/index.ts";
 import { hasMoreValues } from "../../src/base/json.ts";
 import { LINE_HEAD_MAX_BYTES, LONG_LINE_BYTES, LONG_LINE_MAX_VALUES } from "../../src/base/limits.ts";
 import { openingOf } from "./conformance/support.ts";
@@ -50,6 +51,7 @@ test.each([
   ["gemini-cli", geminiCli, /"type":"tool_result"/, {}],
   ["opencode", opencode, /"type":"tool_use"/, {}],
   ["copilot", copilot, /"tool\.execution_complete"/, {}],
+  ["qwen-code", qwenCode, /"type":"tool_result"/, {}],
 ] as const)(
   "%s: a tool result over the limit ends its call, and the run goes on",
   (folder, adapter, isResult, spec) => {

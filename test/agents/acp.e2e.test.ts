@@ -152,7 +152,14 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
   copilot: { ...copilot, program: "copilot", resumes: [LOADED], e401: "TOKEN_INVALID" },
   qwen: { ...qwen, program: "qwen", resumes: [LOADED], e401: "TOKEN_INVALID", asks: false },
   kilo: { ...kilo, program: "kilo", resumes: [LOADED], e401: "PROVIDER_ERROR", asks: "guarded" },
-  kimi: { ...kimi, program: "kimi", resumes: [LOADED], e401: "TOKEN_MISSING", counts: false },
+  kimi: {
+    ...kimi,
+    program: "kimi",
+    resumes: [LOADED],
+    e401: "TOKEN_MISSING",
+    asks: "guarded",
+    counts: false,
+  },
   cline: { ...cline, program: "cline", resumes: [LOADED], e401: "TOKEN_MISSING", counts: false },
 };
 

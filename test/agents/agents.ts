@@ -135,7 +135,7 @@ export const qwen: AgentUnderTest = {
   endings: { e401: ENDINGS.e401, maxtokens: ["completed", 0] },
 };
 
-/** What OpenCode, and Kilo Code that is made from it, are told of the fake model. */
+/** The configuration of OpenCode, and of Kilo Code that is made from it. */
 export const openCodeConfig = (modelUrl: string): string =>
   JSON.stringify({
     autoupdate: false,

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ScenarioName } from "../support/fake-model/scenarios.ts";
-import { type AgentUnderTest, claude, codex, copilot, gemini, opencode } from "./agents.ts";
+import { type AgentUnderTest, claude, codex, copilot, gemini, opencode, qwen } from "./agents.ts";
 import { install, isUnderTest } from "./install.ts";
 import { makeWorld, until, type World } from "./world.ts";
 
@@ -30,7 +30,7 @@ const ID =
   /(?<=\b(msg|prt|ses)_)[0-9a-zA-Z]{26}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=\b(msg|req|toolu|call)_)[0-9a-f]{20}/g;
 /** The directory of the world, where the HOME is. */
 const STATE = /[^\s"]*\/holdfast-agents-\w+/g;
-/** Fields of claude's `system/init` that say something about the run. */
+/** Fields of `system/init`, of claude and qwen, that say something about the run. */
 const INIT_FIELDS = [
   "type",
   "subtype",
@@ -38,7 +38,9 @@ const INIT_FIELDS = [
   "session_id",
   "model",
   "permissionMode",
+  "permission_mode",
   "claude_code_version",
+  "qwen_code_version",
   "uuid",
 ];
 /** Fields of any line that say nothing about it. */
@@ -85,7 +87,10 @@ const withoutProduct = (line: Line): Line => {
   if (line.subtype === "init") return Object.fromEntries(INIT_FIELDS.map((name) => [name, line[name]]));
   if (!isOwnVoice(line)) return line;
   return JSON.parse(JSON.stringify(line), (name, value) =>
-    WORDS.has(name) && typeof value === "string" ? "Words of the CLI." : value,
+    // The words that qwen puts after this are the fake model's.
+    WORDS.has(name) && typeof value === "string" && !value.startsWith("[API Error: ")
+      ? "Words of the CLI."
+      : value,
   );
 };
 
@@ -240,6 +245,7 @@ const FOLDERS: Readonly<Record<string, Recorded>> = {
   "gemini-cli": [gemini, runs(gemini)],
   opencode: [opencode, runs(opencode)],
   copilot: [copilot, runs(copilot)],
+  "qwen-code": [qwen, runs(qwen)],
 };
 const asked = process.argv.slice(2);
 for (const [folder, [under, body]] of Object.entries(FOLDERS))

@@ -61,6 +61,18 @@ export const DOCUMENTED: Readonly<Record<string, Documented>> = {
   gemini_cli: {
     documented: [{ type: "error", severity: "warning", message: "" }],
   },
+  qwen_code: {
+    documented: [
+      ...each(
+        "task_started task_notification model_fallback session_start session_end worktree_started continue_turn_failed",
+        (subtype) => ({ type: "system", subtype }),
+      ),
+      ...each("message_start content_block_delta message_stop", (type) => ({
+        type: "stream_event",
+        event: { type },
+      })),
+    ],
+  },
   acp: {
     documented: [
       ...each("agent_message_chunk agent_thought_chunk user_message_chunk", (sessionUpdate) => ({

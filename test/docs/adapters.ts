@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { table } from "../../scripts/markdown.ts";
 import type { AgentAdapter } from "../../src/adapters/adapter.ts";
-import type { KindFacts } from "../../src/adapters/facts.ts";
+import type { KindFacts, NamedAgent } from "../../src/adapters/facts.ts";
+import { AGENTS } from "../../src/adapters/kinds/acp/facts.ts";
 import { KIND_FACTS } from "../../src/adapters/kinds.ts";
 import { adapterFor, adapters } from "../../src/adapters/registry.ts";
 import type { Recorded } from "../adapters/conformance/expected/readers.ts";
@@ -121,6 +122,17 @@ ${evidence(adapter, facts, ways)}
 `;
 };
 
+const agentTable = (): string =>
+  table(
+    ["agent", "program", "variable", "tested"],
+    AGENTS.map((agent: NamedAgent) => [
+      code(`acp:${agent.name}`),
+      code(agent.binary),
+      code(agent.variable),
+      agent.untried ?? "yes, by [npm run test:agents](../../test/agents/acp.e2e.test.ts)",
+    ]),
+  );
+
 const capabilityTable = (): string => {
   const all = [...new Set(adapters.flatMap(({ capabilities }) => capabilities))].sort();
   return table(
@@ -160,6 +172,12 @@ has them all in its row; \`result of …\` and \`error of …\` are answers to w
 which a test holds against the recorded runs.
 
 ${kinds().map(kindPart).join("\n")}
+## Named agents
+
+Agents that speak the Agent Client Protocol, and that Holdfast knows how to start. Any other is \`agent spawn acp "PROMPT" -- my-agent --acp\`.
+
+${agentTable()}
+
 ## Capabilities
 
 ${capabilityTable()}

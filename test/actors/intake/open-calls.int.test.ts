@@ -11,6 +11,7 @@ import { codex } from "../../../src/adapters/kinds/codex/index.ts";
 import { copilot } from "../../../src/adapters/kinds/copilot/index.ts";
 import { geminiCli } from "../../../src/adapters/kinds/gemini-cli/index.ts";
 import { opencode } from "../../../src/adapters/kinds/opencode/index.ts";
+import { qwenCode } from "../../../src/adapters/kinds/qwen-code/index.ts";
 import { TOOLS_IN_FLIGHT_MAX } from "../../../src/base/limits.ts";
 import type { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import type { RecordDraft } from "../../../src/protocol/records.ts";
@@ -75,6 +76,7 @@ const kinds: readonly (readonly [string, AgentAdapter, object])[] = [
   ["gemini-cli", geminiCli as AgentAdapter, {}],
   ["opencode", opencode as AgentAdapter, {}],
   ["copilot", copilot as AgentAdapter, {}],
+  ["qwen-code", qwenCode as AgentAdapter, {}],
   ["acp", acp as AgentAdapter, { argv: ["agent"] }],
 ];
 

@@ -16,6 +16,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   acp: "acp",
   opencode: "opencode",
   copilot: "copilot",
+  qwen_code: "qwen-code",
 };
 
 /** A kind that is run in another way where it is spoken with passes the suite in that way, too. */

@@ -19,6 +19,7 @@ test.each([
   ["open-code", "opencode"],
   ["copliot", "copilot"],
   ["gemini-cli", "gemini_cli"],
+  ["qwen-code", "qwen_code"],
   ["codx", "codex"],
   ["comand", "command"],
   ["zzz", undefined],

@@ -93,12 +93,15 @@ const announced = (state: AcpState, id: string, message: string, out: DecodedIte
   return { ...state, session: id, announced: true };
 };
 
-/** The mode comes first: an agent with too many rights gets no prompt. */
+/**
+ * The mode comes first: an agent with too many rights gets no prompt. Kimi Code reports the wanted mode as its
+ * current one even if its own settings let it act without asking, so its report does not count.
+ */
 const choose = (state: AcpState, handshake: Handshake, result: JsonObject, out: DecodedItem[]): AcpState => {
   const wanted = handshake.guarded === true ? GUARDED_MODES.get(state.agent ?? "") : undefined;
   const modes = asObject(result.modes);
-  if (wanted === undefined || modes?.currentModeId === wanted)
-    return chooseModel(state, handshake, result, out);
+  const isIn = modes?.currentModeId === wanted && state.agent !== KIMI;
+  if (wanted === undefined || isIn) return chooseModel(state, handshake, result, out);
   if (!asList(modes?.availableModes).some((mode) => asObject(mode)?.id === wanted))
     return refused(state, UNGUARDED, out);
   const next = modelChoice(state, handshake, result);

@@ -25,18 +25,18 @@ import type { QwenState } from "./state.ts";
 const voice = voiceOf("qwen_code");
 const steps = stepsOf(voice, "A session of Qwen Code started.");
 
-const onEvent = (before: QwenState, event: JsonObject, out: DecodedItem[]): QwenState => {
-  if (event.type === "result") return onResult(before, event, out);
-  const state = released(before, out);
+const onEvent = (state: QwenState, event: JsonObject, out: DecodedItem[]): QwenState => {
   switch (event.type) {
     case "system":
       return onSystem(state, event, out);
     case "assistant":
-      return onAssistant(state, event, out);
+      return onAssistant(released(state, out), event, out);
     case "user":
-      return onUser(state, event, out);
+      return onUser(released(state, out), event, out);
     case "stream_event":
       return onStreamEvent(state, event, out);
+    case "result":
+      return onResult(state, event, out);
   }
   out.push(voice.unknown({ type: asName(event.type) }));
   return state;
@@ -47,7 +47,7 @@ const MATTERS: ReadonlySet<unknown> = new Set(["assistant", "result", undefined]
 
 const onLong = (state: QwenState, event: JsonObject, out: DecodedItem[]): QwenState | undefined => {
   if (event.type === "user") return onUser(released(state, out), event, out, true);
-  return MATTERS.has(event.type) ? undefined : released(state, out);
+  return MATTERS.has(event.type) ? undefined : state;
 };
 
 export const decode = decoderOf(voice, onEvent, onLong);

@@ -13,7 +13,7 @@ export const facts = {
     NO_COST,
     "It repeats a request that its provider refused with 429 or 5xx for minutes, and prints nothing meanwhile.",
     "It reports an answer that the provider cut off or refused as a good one. The text of a try that fails midway stays in the log, followed by the text of the next try.",
-    "Of a session that is continued it reports the usage from the beginning. Holdfast then counts the messages of the run, without the CLI's own side requests.",
+    "If a session is continued, it reports the usage from the session's beginning. Holdfast then counts the messages of the run, without the CLI's own side requests.",
   ],
   capabilities: [...HEADLESS, RESUME, FORK, MODEL, NON_INTERACTIVE, ADD_DIRS],
   binary: { name: "qwen", variable: "QWEN_BINARY" },

@@ -9,6 +9,7 @@ import type { Reader } from "./expected.ts";
 import { gemini } from "./gemini.ts";
 import { opencode } from "./opencode.ts";
 import { type Printed, readLine } from "./printed.ts";
+import { qwen } from "./qwen.ts";
 
 export interface Recorded {
   /** Name of the kind for `adapterFor`. */
@@ -114,6 +115,15 @@ export const RECORDED: readonly Recorded[] = [
     isTerminal: isOf("result"),
     tomorrow: OF_TYPES,
     failing: { exitCode: 1 },
+  },
+  {
+    kind: "qwen",
+    read: qwen,
+    versions: [],
+    recordings: "qwen-code",
+    isTerminal: isOf("result"),
+    tomorrow: OF_TYPES,
+    failing: { is_error: true },
   },
   {
     kind: "codex",

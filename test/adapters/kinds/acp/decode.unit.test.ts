@@ -128,6 +128,18 @@ describe("of an agent that acts unasked, the mode in which it does not is chosen
     expect(other.state.handshake).toBeNull();
   });
 
+  test("of Kimi Code also where it says that it is in that mode, because its settings may say otherwise", () => {
+    const kimi = [
+      an.initialized({ agentInfo: { name: "Kimi Code CLI" } }),
+      an.created(modes("default", "default")),
+    ];
+    const { records } = fold(kimi, acp.initial(an.opening()));
+    expect(repliesOf(records).at(-1)).toMatchObject({
+      method: "session/set_mode",
+      params: { modeId: "default" },
+    });
+  });
+
   test("it is refused where it has none, or does not take it", () => {
     for (const { state, records } of [
       opened({ permission: "deny" }, {}),
@@ -311,6 +323,18 @@ describe("a turn", () => {
     expect(unsplit?.usage).toMatchObject({ input_tokens: 15, cost_usd: 0.5 });
   });
 
+  test("tells what it used where only its messages do, and so far to budgets", () => {
+    const told = an.chunk("", {
+      _meta: { usage: { inputTokens: 10, outputTokens: 3, totalTokens: 13, cachedReadTokens: 4 } },
+    });
+    const one = fold([told, told, an.answered()], an.prompted({ interactive: true }));
+    const usage = { input_tokens: 12, output_tokens: 6, cached_tokens: 8 };
+    expect(ofType(one.records, "turn_usage").map(({ usage: sum }) => sum.output_tokens)).toEqual([3, 6]);
+    expect(ofType(one.records, "turn_completed")[0]?.payload.usage).toMatchObject(usage);
+    const two = fold([an.marked(an.OTHER), told, an.answered(undefined, an.OTHER)], one.state);
+    expect(ofType(two.records, "turn_completed")[0]?.payload.usage.output_tokens).toBe(3);
+  });
+
   test("tells what it used, and of what the session has cost its own part", () => {
     const cost = (amount: number) =>
       an.update("usage_update", { used: 1, size: 9, cost: { amount, currency: "USD" } });
@@ -358,6 +382,7 @@ describe("a turn", () => {
     [{ code: 429, message: "slow down" }, "RATE_LIMITED"],
     [{ code: -32_603, message: "x", data: { errorKind: "rate_limit" } }, "RATE_LIMITED"],
     [{ code: -32_603, message: "Internal error: API Error: 400 bad" }, "PROVIDER_BAD_REQUEST"],
+    [{ code: -32_603, message: "Internal error", data: { details: "401 SENTINEL" } }, "TOKEN_INVALID"],
     [{ code: -32_603, message: "x", data: { errorName: "APIError" } }, "PROVIDER_ERROR"],
     [
       { code: -32_603, message: "x", data: { details: "no rollout found for thread id 9" } },
