@@ -9,7 +9,7 @@ import { HELD_MAX_UNITS } from "./state.ts";
 const TOLD = /\[API Error: [\s\S]*\]$/;
 const STATUS = /^\[API Error: (\d{3})\b/;
 
-export const UNNAMED: WorkerError = { code: "AGENT_FAILED", message: "Qwen Code reported an error." };
+const UNNAMED: WorkerError = { code: "AGENT_FAILED", message: "Qwen Code reported an error." };
 const PROVIDER: WorkerError = {
   code: "PROVIDER_ERROR",
   message: "The provider failed or did not answer.",
