@@ -19,7 +19,7 @@ const modelAndTools = async (opening: EngineOpening): Promise<ModelAndTools> => 
   if (model.startsWith(SCRIPTED)) {
     const { modelOfScript, readScript, scriptedTools } = await import("./script.ts");
     const script = await readScript(resolve(cwd, model.slice(SCRIPTED.length)));
-    return { model: modelOfScript(script), tools: scriptedTools(script.tools) };
+    return { model: modelOfScript(script, cwd), tools: scriptedTools(script.tools) };
   }
   const [{ makeSdkModel }, { providersOf }, { secretsOf }, { openTools }] = await Promise.all([
     import("./providers/sdk-model.ts"),

@@ -3,7 +3,7 @@ import { appendFile, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as z from "zod";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { ModelErrorKind, ToolSpec } from "./model.ts";
+import type { Model, ModelErrorKind, ToolSpec } from "./model.ts";
 import { type ScriptedAnswer, scriptedModel } from "./scripted.ts";
 import type { ToolExecutor } from "./tools.ts";
 
@@ -54,7 +54,12 @@ const Tool = z.strictObject({
   ledger: z.string().optional(),
 });
 
-export const ModelScript = z.strictObject({ answers: z.array(Answer), tools: z.array(Tool).default([]) });
+export const ModelScript = z.strictObject({
+  answers: z.array(Answer),
+  tools: z.array(Tool).default([]),
+  /** A file to which each request appends the number of answers that it has already, as a line. */
+  requests: z.string().optional(),
+});
 export type ModelScript = z.infer<typeof ModelScript>;
 
 const specOf = ({ name, is_idempotent }: ModelScript["tools"][number]): ToolSpec => ({
@@ -93,4 +98,14 @@ export const readScript = async (path: string): Promise<ModelScript> => {
   }
 };
 
-export const modelOfScript = ({ answers }: ModelScript) => scriptedModel(answers);
+export const modelOfScript = ({ answers, requests }: ModelScript, cwd: string): Model => {
+  const model = scriptedModel(answers);
+  if (requests === undefined) return model;
+  return {
+    async *stream(request, signal) {
+      const answered = request.messages.filter(({ role }) => role === "assistant").length;
+      await appendFile(resolve(cwd, requests), `${answered}\n`);
+      yield* model.stream(request, signal);
+    },
+  };
+};
