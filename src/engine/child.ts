@@ -2,7 +2,7 @@
  * The program of kind `llm`: lines of JSON in, lines of JSON out (protocol/engine-lines.ts). It keeps its journals below
  * $HOLDFAST_ENGINE_HOME, or ~/.holdfast-engine.
  */
-import { writeSync } from "node:fs";
+import { existsSync, writeFileSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,19 +13,23 @@ import { fileJournals } from "./journals.ts";
 import { nativeEngine } from "./native.ts";
 import { partsOf } from "./parts.ts";
 
-/** POINT:N ends the program at the N-th passage; only a test sets it. */
+/** POINT:N:FILE ends the program at the N-th passage, unless FILE exists; it makes FILE before. Only a test sets it. */
 const CRASH_VARIABLE = "HOLDFAST_ENGINE_CRASH_AT";
 
 const crashing = (wanted: string | undefined): AtCrashPoint | undefined => {
   if (wanted === undefined) return undefined;
-  const [point, passage] = wanted.split(":");
+  const [point, passage, file = ""] = wanted.split(":");
   if (!ENGINE_CRASH_POINTS.some((one) => one === point) || !/^[1-9]\d*$/.test(passage ?? ""))
-    throw new Error(`${CRASH_VARIABLE} is POINT:N, a crash point and its passage, not "${wanted}".`);
+    throw new Error(
+      `${CRASH_VARIABLE} is POINT:N:FILE, a crash point, its passage and a file, not "${wanted}".`,
+    );
   let left = Number(passage);
   return (at) => {
     if (at !== point) return;
     left -= 1;
-    if (left === 0) process.kill(process.pid, "SIGKILL");
+    if (left > 0 || existsSync(file)) return;
+    writeFileSync(file, "");
+    process.kill(process.pid, "SIGKILL");
   };
 };
 

@@ -85,7 +85,7 @@ const incarnate = (dir: string, opening: Partial<EngineOpening>, crash?: string)
     cwd: dir,
     env: {
       HOLDFAST_ENGINE_HOME: join(dir, "journals"),
-      ...(crash === undefined ? {} : { HOLDFAST_ENGINE_CRASH_AT: crash }),
+      ...(crash === undefined ? {} : { HOLDFAST_ENGINE_CRASH_AT: `${crash}:${join(dir, "died")}` }),
     },
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -199,7 +199,10 @@ const spawnAt = async (daemon: Daemon, dir: string, point: EngineCrashPoint): Pr
       restart: "transient",
       backoff_min_ms: 0,
       backoff_max_ms: 0,
-      env: { HOLDFAST_ENGINE_HOME: join(dir, "journals"), HOLDFAST_ENGINE_CRASH_AT: `${point}:1` },
+      env: {
+        HOLDFAST_ENGINE_HOME: join(dir, "journals"),
+        HOLDFAST_ENGINE_CRASH_AT: `${point}:1:${join(dir, "died")}`,
+      },
     },
   });
   return id;

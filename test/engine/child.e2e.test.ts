@@ -55,14 +55,19 @@ describe("one prompt", () => {
   });
 
   it("goes on after a crash in a tool: the call is not repeated, and each step is counted once", async () => {
-    const { spawn, ledger } = makePlace(
+    const { dir, spawn, ledger } = makePlace(
       [
         { calls: [pay], usage: { input_tokens: 10 } },
         { text: "Perhaps paid.", usage: { input_tokens: 100 } },
       ],
       [ledgered],
     );
-    const done = await spawn("Pay.", "--wait", "--env", "HOLDFAST_ENGINE_CRASH_AT=called:1");
+    const done = await spawn(
+      "Pay.",
+      "--wait",
+      "--env",
+      `HOLDFAST_ENGINE_CRASH_AT=called:1:${join(dir, "died")}`,
+    );
     expect(done.data).toMatchObject({ status: "completed" });
     const { data } = await commands.agent("info", String(done.data.id));
     expect(data).toMatchObject({ incarnation: 2 });
