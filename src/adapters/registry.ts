@@ -63,6 +63,8 @@ export interface Registry {
   isBuiltIn(kind: string): boolean;
   /** The program of a kind unless its variable names another one; null if argv is the program. */
   binaryOf(adapter: AgentAdapter): string | null;
+  /** The runtime of a worker of this kind whose spec names none; undefined for that of all. */
+  runtimeFor(kind: string): string | undefined;
   /** Whether the configuration changed after it was read; absent if there is none. */
   isOutdated?(): boolean;
 }
@@ -77,6 +79,8 @@ export interface RegistryOptions {
   readonly binaries?: Readonly<Record<string, string>>;
   /** The ground of kind `llm`. */
   readonly engine?: EngineGround;
+  /** Names of runtimes, by kind. */
+  readonly runtimes?: Readonly<Record<string, string>>;
 }
 
 export const makeRegistry = ({
@@ -85,6 +89,7 @@ export const makeRegistry = ({
   options = {},
   binaries = {},
   engine,
+  runtimes = {},
 }: RegistryOptions = {}): Registry => {
   const modules = new Map(users.map(({ adapter, module }) => [adapter.kind, module]));
   const own = adapters.map((adapter) =>
@@ -106,6 +111,7 @@ export const makeRegistry = ({
     suggestKind: (typo) => nearest(typo.replaceAll("-", "_"), all.flatMap(namesOf)),
     moduleOf: (kind) => modules.get(kind) ?? null,
     isBuiltIn: (kind) => !modules.has(kind),
+    runtimeFor: (kind) => (Object.hasOwn(runtimes, kind) ? runtimes[kind] : undefined),
     binaryOf: ({ kind, binary }) =>
       binary === null ? null : Object.hasOwn(binaries, kind) ? binaries[kind]! : binary.name,
   };

@@ -5,7 +5,7 @@ import type { EngineOpening } from "../protocol/engine-lines.ts";
 import type { Model } from "./model.ts";
 import type { ConversationParts } from "./native.ts";
 import { ANY_FORM } from "./next.ts";
-import type { ToolExecutor } from "./tools.ts";
+import { NO_TOOLS, type ToolExecutor } from "./tools.ts";
 
 interface ModelAndTools {
   readonly model: Model;
@@ -35,9 +35,14 @@ const modelAndTools = async (opening: EngineOpening): Promise<ModelAndTools> => 
   };
 };
 
-export const partsOf = async (opening: EngineOpening): Promise<ConversationParts> => {
+/** `own`: the model and the tools of a program, in the place of those that the opening names. */
+export const partsOf = async (
+  opening: EngineOpening,
+  own: Partial<ModelAndTools> = {},
+): Promise<ConversationParts> => {
   const { output_schema, max_steps, compaction = "trim", context_tokens } = opening.settings;
-  const parts = await modelAndTools(opening);
+  const { model, tools = NO_TOOLS } = own;
+  const parts = model === undefined ? { ...(await modelAndTools(opening)), ...own } : { model, tools };
   return {
     ...parts,
     compaction,

@@ -110,7 +110,7 @@ export const dispatchAs = (
     api.board.dispatch,
   );
 
-const spawnRequest = ({ adapterFor }: Registry, options: SpawnOptions) => {
+const spawnRequest = ({ adapterFor, runtimeFor }: Registry, options: SpawnOptions) => {
   const { idempotency_key, dry_run, ...asked } = optionsOf(options);
   const adapter = adapterFor(asked.kind);
   const { spec, ...how } = checked("agent/spawn", {
@@ -118,6 +118,7 @@ const spawnRequest = ({ adapterFor }: Registry, options: SpawnOptions) => {
       ...(asked as Partial<WorkerSpecInput>),
       kind: asked.kind,
       cwd: directoryOf(asked.cwd),
+      runtime: asked.runtime ?? runtimeFor(asked.kind),
       restart: asked.restart ?? adapter?.default_restart ?? "transient",
     },
     dry_run,

@@ -45,6 +45,7 @@ const Open = z.strictObject({
   roles: Roles.optional(),
   adapters: z.array(z.unknown()).optional(),
   runtimes: runtimesBy(z.custom<RuntimeSpawner>(isRuntime, NO_RUNTIME)).optional(),
+  engine: z.looseObject({}).optional(),
   onApproval: isFunction.optional(),
   signal: isSignal.optional(),
   report: isFunction.optional(),

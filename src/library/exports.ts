@@ -28,6 +28,10 @@ export type {
 } from "../adapters/spawner.ts";
 export type { RuntimeHome } from "../adapters/user-runtimes.ts";
 export type { McpReply } from "../daemon/mcp.ts";
+export type { AgentEngine, EngineRun } from "../engine/engine.ts";
+export { type FunctionTool, functionTool } from "../engine/functions.ts";
+export type { Model, ModelPart, ModelRequest } from "../engine/model.ts";
+export type { ToolContext } from "../engine/tools.ts";
 export type { AgentCompletion } from "../protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 export type { IncarnationOutcome, RunExit } from "../protocol/incarnation.ts";
@@ -116,6 +120,7 @@ export type {
   WorkerInfo,
   WorkerView,
 } from "../runtime/replies.ts";
+export type { EngineHooks, EngineOptions } from "./engine-runtime.ts";
 export type {
   AgentEvent,
   ErrorEvent,

@@ -2,8 +2,10 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { Effect, type Scope } from "effect";
+import { facts as llm } from "../adapters/kinds/llm/facts.ts";
 import { builtIn, makeRegistry, type Registry } from "../adapters/registry.ts";
 import { checkAdapters } from "../adapters/user-adapters.ts";
+import type { MakeRuntime } from "../adapters/user-runtimes.ts";
 import { OPEN_SETTLE_MAX_MS } from "../base/limits.ts";
 import { VERSION } from "../base/version.ts";
 import { ownIdentity } from "../daemon/daemon-file.ts";
@@ -23,9 +25,11 @@ export const kindsOf = (options: OpenOptions): Effect.Effect<Registry, HoldfastE
     try: async () => {
       checkOpen(options);
       const { adapters = [] } = options;
-      if (adapters.length === 0) return builtIn;
+      const runtimes: Readonly<Record<string, string>> =
+        options.engine === undefined ? {} : { [llm.kind]: ENGINE_RUNTIME };
+      if (adapters.length === 0 && options.engine === undefined) return builtIn;
       const checked = await checkAdapters(adapters);
-      return makeRegistry({ users: checked.map((adapter) => ({ adapter, module: null })) });
+      return makeRegistry({ users: checked.map((adapter) => ({ adapter, module: null })), runtimes });
     },
     catch: asHoldfastError,
   });
@@ -33,6 +37,21 @@ export const kindsOf = (options: OpenOptions): Effect.Effect<Registry, HoldfastE
 /** The state directory that is meant. */
 export const directoryOf = (asked: string | undefined): string =>
   asked === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(asked);
+
+/** The name of the engine's runtime in a spec. */
+const ENGINE_RUNTIME = "engine";
+
+/** Loads the engine only for a program that has one. */
+const engineOf = ({ engine, report }: OpenOptions): readonly (readonly [string, MakeRuntime])[] =>
+  engine === undefined
+    ? []
+    : [
+        [
+          ENGINE_RUNTIME,
+          async ({ state_dir }) =>
+            (await import("./engine-runtime.ts")).engineRuntime(engine, state_dir, report),
+        ],
+      ];
 
 export const openWith = (
   registry: Registry,
@@ -72,7 +91,10 @@ export const openWith = (
       prices,
       skills,
       roles,
-      runtimes: new Map(Object.entries(runtimes).map(([name, one]) => [name, async () => one])),
+      runtimes: new Map([
+        ...Object.entries(runtimes).map(([name, one]) => [name, async () => one] as const),
+        ...engineOf(options),
+      ]),
     });
     // Without this wait, `list` right after the open would show ended workers as running.
     yield* Effect.timeoutOption(api.settled, OPEN_SETTLE_MAX_MS);

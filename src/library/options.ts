@@ -1,4 +1,5 @@
 /** The arguments of the library's calls (`holdfast`); names end in units. */
+
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { KindName } from "../adapters/kinds.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
@@ -8,6 +9,7 @@ import type { SpecFields } from "../protocol/spec-fields.ts";
 import type { CardLane, CompletedLane, ProfileName } from "../protocol/words.ts";
 import type { WorkerSpecInput, WorkerStatus } from "../protocol/worker.ts";
 import type { AbortOptions, OnApproval } from "./answers.ts";
+import type { EngineOptions } from "./engine-runtime.ts";
 import type { DeepReadonly, Json } from "./json.ts";
 
 export interface OpenOptions {
@@ -47,6 +49,11 @@ export interface OpenOptions {
    * closed with the runtime.
    */
   readonly runtimes?: Readonly<Record<string, RuntimeSpawner>>;
+  /**
+   * Runs workers of kind `llm` in this program instead of in a process of their own, unless their `runtime` names another
+   * (docs/explanation/engine.md). They end with the program, and go on with the next one.
+   */
+  readonly engine?: EngineOptions;
   /** Roles of agents for `spawnMany`, beside overseer, worker and companion, as `roles` of a config.yaml. */
   readonly roles?: Roles;
   /** Answers every request for permission that waits for a person. */

@@ -96,6 +96,8 @@ const incarnate = (dir: string, opening: Partial<EngineOpening>, crash?: string)
     cwd: dir,
     interactive: false,
     settings: {},
+    policy: { permission: "deny", rules: [] },
+    ground: { providers: {}, mcp: {} },
     ...opening,
   };
   // A killed engine may not have read it.
