@@ -82,12 +82,19 @@ const summaryInside = (value: unknown): Summary | undefined => {
 /** The preview of bytes of unknown kind: their text if they are UTF-8 without NUL, otherwise nothing. */
 export const summaryOfBytes = (bytes: Uint8Array): Summary => {
   const text = textOf(bytes);
-  return {
-    size_bytes: bytes.byteLength,
-    kind: text === undefined ? "application/octet-stream" : "text/plain; charset=utf-8",
-    preview: text === undefined ? {} : { first_text: cutUtf8(redactText(text), PREVIEW_MAX_BYTES / 2) },
-  };
+  return text === undefined
+    ? { size_bytes: bytes.byteLength, kind: "application/octet-stream", preview: {} }
+    : { ...summaryOfText(text), size_bytes: bytes.byteLength };
 };
+
+/** Summarises a text that is not JSON. */
+export const summaryOfText = (text: string): Summary => ({
+  size_bytes: Buffer.byteLength(text),
+  kind: TEXT_KIND,
+  preview: { first_text: cutUtf8(redactText(text), PREVIEW_MAX_BYTES / 2) },
+});
+
+const TEXT_KIND = "text/plain; charset=utf-8";
 
 /** Undefined if the bytes are not text. */
 const textOf = (bytes: Uint8Array): string | undefined => {

@@ -20,17 +20,25 @@ const answered = async (bytes: number) => {
   const records = await collect(runtime.watch(id));
   const end = records.find((record) => record.type === "worker_completed");
   if (end?.type !== "worker_completed") throw new Error(JSON.stringify(records.slice(-3)));
-  const { text: output } = await runtime.output(id);
+  const reply = await runtime.output(id);
+  const { text: output } = reply;
   const again = async () => {
     await runtime.close();
     await gc(stateDir, "test", { before_ms: Date.now() + 60_000 });
     return (await (await openRuntime(stateDir)).output(id)).text;
   };
-  return { stateDir, end: end.payload, output, outputAfterGc: again, artifacts: artifactsIn(stateDir, {}) };
+  return {
+    stateDir,
+    end: end.payload,
+    reply,
+    output,
+    outputAfterGc: again,
+    artifacts: artifactsIn(stateDir, {}),
+  };
 };
 
 test("over 32 KB it is an artifact, which its record names and holds", async () => {
-  const { stateDir, end, output, outputAfterGc, artifacts } = await answered(LINE.length * 20_000);
+  const { stateDir, end, reply, output, outputAfterGc, artifacts } = await answered(LINE.length * 20_000);
   const whole = LINE.repeat(20_000);
   expect(output.startsWith(whole)).toBe(true);
   expect(Buffer.byteLength(end.completion.final_text!)).toBeLessThanOrEqual(FINAL_TEXT_MAX_BYTES);
@@ -39,6 +47,12 @@ test("over 32 KB it is an artifact, which its record names and holds", async () 
   // The agent printed its secret in two parts; here they are one, and masked.
   expect(kept).toBe(`${whole}***`);
   expect(end.artifact).toEqual({ digest, size_bytes: Buffer.byteLength(kept) });
+  // protocol-v1.txt, Summary requirements.
+  expect(reply).toMatchObject({
+    artifact: digest,
+    summary: { size_bytes: Buffer.byteLength(kept), kind: expect.stringMatching(/^text\/plain/) },
+  });
+  expect(reply.summary?.preview.first_text).toMatch(LINE.trim());
   expect(referencedDigests(join(stateDir, "holdfast.db"))).toEqual([digest]);
   expect(await collectIn(stateDir, { older_than_ms: 0, dry_run: false })).toMatchObject({ objects: 0 });
   // Also where retention has moved the output out of the log.

@@ -56,20 +56,26 @@ export const keptAnswer = (
   );
 };
 
-/** The digest of the newest answer that is kept whole: that of the last incarnation that has ended. */
+interface NewestAnswer {
+  readonly digest: string;
+  readonly size_bytes: number;
+}
+
+/** The newest answer that is kept whole: that of the last incarnation that has ended. */
 export const artifactOf = (
   log: EventLog,
   workerId: string,
-): Effect.Effect<string | undefined, HoldfastError> => {
+): Effect.Effect<NewestAnswer | undefined, HoldfastError> => {
   const filter = { worker_ids: [workerId], types: ENDS };
   return Effect.flatMap(newestSeqs(log, filter, { since: 0, count: 1 }), ([seq]) =>
     seq === undefined
       ? Effect.undefined
       : attempt(() => {
           const [last] = log.read(seq - 1, 1).records;
-          return last !== undefined && "artifact" in last.payload
-            ? (last.payload.artifact?.digest ?? undefined)
-            : undefined;
+          const kept = last !== undefined && "artifact" in last.payload ? last.payload.artifact : undefined;
+          return kept?.digest == null || !("size_bytes" in kept)
+            ? undefined
+            : { digest: kept.digest, size_bytes: kept.size_bytes };
         }),
   );
 };

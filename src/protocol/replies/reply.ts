@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { ERROR_CATALOGUE, type ErrorCode } from "../errors.ts";
+import type { Summary } from "../summary.ts";
 import type { JsonValue } from "../talk-records.ts";
 import type { WorkerSpec } from "../worker.ts";
 
@@ -22,6 +23,12 @@ export const id = z.string().describe("ULID");
 export const time = z.string().describe("RFC 3339, UTC");
 export const digest = z.string().describe("sha256: and 64 hexadecimal digits");
 export const json: z.ZodType<JsonValue> = z.json();
+/** protocol-v1.txt, Summary requirements. */
+export const summary: z.ZodType<Summary> = z.looseObject({
+  size_bytes: z.int(),
+  kind: z.string(),
+  preview: z.looseObject({}),
+});
 export const code = z.enum(Object.keys(ERROR_CATALOGUE) as [ErrorCode, ...ErrorCode[]]);
 export const effect = z.enum([
   "created",

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { ANSWERS, HOLD_REASONS } from "../holds.ts";
 import type { MessageRow } from "../message-row.ts";
-import { digest, effect, id, json, type Reply, time } from "./reply.ts";
+import { digest, effect, id, json, type Reply, summary, time } from "./reply.ts";
 import { usage } from "./usage.ts";
 
 const messageState = z.enum(["accepted", "delivered", "acknowledged", "undeliverable", "unknown"]);
@@ -121,6 +121,7 @@ export const AnswerReply = z.object({
   usage: usage.nullable(),
   duration_ms: z.number().nullable(),
   artifact: digest.optional(),
+  summary: summary.optional(),
 });
 export type AnswerReply = Reply<typeof AnswerReply>;
 
@@ -131,5 +132,6 @@ export const OutputReply = z.object({
   truncated: z.boolean(),
   omitted_bytes: z.int().describe("bytes of the answer that are missing in its text"),
   artifact: digest.optional().describe("the same text, for agent cas get"),
+  summary: summary.optional().describe("its size, kind and beginning"),
 });
 export type OutputReply = Reply<typeof OutputReply>;

@@ -1,8 +1,10 @@
 /** Asks a worker by its mailbox, and waits for its reply. */
 import { Effect } from "effect";
+import { attemptAsync } from "../../actors/machine/attempt.ts";
 import { MAILBOX_ASK_DEFAULT_MS, MAILBOX_FIRST_POLL_MS } from "../../base/limits.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { summaryOfBytes } from "../../protocol/summary.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import type { WorkerRow } from "../../store/views.ts";
 import type { Mailboxes } from "../control/mailboxes.ts";
@@ -69,9 +71,20 @@ export class AskingByMailbox {
         truncated: false,
         usage: null,
         duration_ms: this.core.monoMs() - began,
-        ...(artifact === undefined ? {} : { artifact: artifact.digest }),
+        ...(yield* this.summarised(artifact?.digest)),
       };
     });
+  }
+
+  /** protocol-v1.txt, Summary requirements: an artifact comes with its summary. One that is gone is not named. */
+  private summarised(digest: string | undefined): Effect.Effect<Pick<AnswerReply, "artifact" | "summary">> {
+    const { artifacts } = this.core.services;
+    if (digest === undefined || artifacts === undefined) return Effect.succeed({});
+    const read = Effect.map(
+      attemptAsync(() => artifacts.get(digest)),
+      (bytes) => ({ artifact: digest, summary: summaryOfBytes(bytes) }),
+    );
+    return Effect.orElseSucceed(read, () => ({}));
   }
 }
 

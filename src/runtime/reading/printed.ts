@@ -9,6 +9,7 @@ import { attemptAsync } from "../../actors/machine/attempt.ts";
 import { PROGRAM_KIND } from "../../adapters/kinds.ts";
 import { cutUtf8 } from "../../protocol/bounds.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { summaryOfText } from "../../protocol/summary.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
 import type { OutputReply } from "../replies.ts";
@@ -31,20 +32,24 @@ export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, 
       const row = yield* find(ref);
       const { id, kind } = row;
       const isLive = live.has(id);
-      const digest = isLive ? undefined : yield* artifactOf(log, id);
-      const artifact = digest === undefined ? {} : { artifact: digest };
-      const whole = (text: string) => ({ id, text, truncated: false, omitted_bytes: 0, ...artifact });
+      const kept = isLive ? undefined : yield* artifactOf(log, id);
+      // protocol-v1.txt, Summary requirements: an artifact comes with its summary.
+      const artifact = (text: string) =>
+        kept === undefined
+          ? {}
+          : { artifact: kept.digest, summary: { ...summaryOfText(text), size_bytes: kept.size_bytes } };
+      const whole = (text: string) => ({ id, text, truncated: false, omitted_bytes: 0, ...artifact(text) });
       const told = isLive ? undefined : wholeFinalText(row.completion);
       if (told !== undefined) return whole(told);
       const found = yield* finalText(log, id);
       if (found !== undefined && "moved" in found) {
         // The log no longer has the answer; its artifact is as old as the record that names it.
-        const text = digest === undefined ? undefined : yield* keptText(digest);
+        const text = kept === undefined ? undefined : yield* keptText(kept.digest);
         if (text !== undefined) return whole(text);
         return yield* Effect.fail(movedError(id, found.moved));
       }
       const isUnread = found?.text === "" && found.truncated && kind !== PROGRAM_KIND;
-      if (found !== undefined && !isUnread) return { id, ...found, ...artifact };
+      if (found !== undefined && !isUnread) return { id, ...found, ...artifact(found.text) };
       return yield* Effect.fail(isUnread ? unread(id, found.omitted_bytes) : silent(row, isLive));
     });
   return {

@@ -36,7 +36,10 @@ describe("the newest artifact", () => {
 
   it("is that of the last incarnation that ended, however many there were", async () => {
     const ends = Array.from({ length: 700 }, (_, at) => completed(`sha256:${at}`));
-    expect(await newest([...ends, ...Array(600).fill(said("x", "m"))])).toBe("sha256:699");
+    expect(await newest([...ends, ...Array(600).fill(said("x", "m"))])).toEqual({
+      digest: "sha256:699",
+      size_bytes: 40_000,
+    });
   });
 
   it("is none where the last one could not be kept, and where none has ended", async () => {
