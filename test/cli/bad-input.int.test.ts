@@ -371,10 +371,14 @@ describe("the kinds of the command line", () => {
   });
 
   it("refuse what their adapters refuse", () => {
-    const flags = { model: "m", session: "s", interactive: true, fork: true } as const;
+    const flags = { model: "anthropic/m", session: "s", interactive: true, fork: true } as const;
     for (const { kind, binary, needsPrompt, refuses } of KINDS) {
       const { validate } = adapters.find((each) => each.kind === kind)!;
-      const spec = { kind, argv: binary === null ? ["true"] : [], cwd: "/", restart: "temporary" };
+      // The engine is no program that the user names, and its model has no default.
+      const isEngine = kind === "llm";
+      const argv = binary === null && !isEngine ? ["true"] : [];
+      const model = isEngine ? { model: "anthropic/m" } : {};
+      const spec = { kind, argv, cwd: "/", restart: "temporary", ...model };
       const problems = (more: object) => validate(WorkerSpec.parse({ ...spec, ...more }));
       expect(problems({}).length > 0).toBe(needsPrompt);
       for (const [flag, value] of Object.entries(flags)) {

@@ -51,7 +51,15 @@ it("stands in help, with the flags that its facts allow and the variable of its 
   expect(kindOf("novel")).toMatchObject({
     kind: "novel_cli",
     binary: "novel-program",
-    refuses: ["interactive", "session", "fork", "add-dir", "approval-within", "approval-default"],
+    refuses: [
+      "interactive",
+      "session",
+      "fork",
+      "add-dir",
+      "output-schema",
+      "approval-within",
+      "approval-default",
+    ],
   });
   expect(ENVIRONMENT).toContainEqual({ name: "NOVEL_PROGRAM", help: "the program of kind novel" });
 });

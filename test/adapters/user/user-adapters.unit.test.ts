@@ -232,6 +232,8 @@ describe("the configuration", () => {
         binaries: {},
         kinds: {},
         roles: {},
+        mcp: {},
+        providers: {},
         runtimes: {},
         skills: { directories: [], hosts: [], profiles: {} },
       },
