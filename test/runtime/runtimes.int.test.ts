@@ -36,8 +36,8 @@ describe("a worker of another runtime", () => {
       expect(yield* runtime.info(id)).toMatchObject({ backend_kind: "memory", pid: null, state: "running" });
       expect((yield* runtime.tree()).children).toMatchObject([{ id, backend_kind: "memory", pid: null }]);
       expect((yield* runtime.status()).runtimes).toEqual([
-        { name: "process", backend_kind: "subprocess" },
-        { name: "far", backend_kind: "memory" },
+        { name: "process", backend_kind: "subprocess", trouble: null },
+        { name: "far", backend_kind: "memory", trouble: null },
       ]);
       far.runs[0]!.print("stdout", "hello\n");
       yield* until("its line", () => machine.printed(id).length === 1);
