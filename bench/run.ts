@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { boot } from "./boot.ts";
 import { bootAdopt } from "./boot-adopt.ts";
 import { decode } from "./decode.ts";
+import { engine } from "./engine.ts";
 import { http } from "./http.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
@@ -43,6 +44,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   stalled,
   requests,
   http,
+  engine,
   turns,
   search,
   starts,

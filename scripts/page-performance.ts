@@ -44,6 +44,12 @@ A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the 
     benches: ["requests", "http", "startup"],
   },
   {
+    title: "What does the engine cost?",
+    words:
+      "The model is a script that answers at once, so all of the time is the engine's; the journal is synced before each deed.",
+    benches: ["engine"],
+  },
+  {
     title: "What do many workers cost?",
     words: "",
     benches: ["sleepers", "memory", "soak"],
