@@ -18,7 +18,7 @@ import { ascending, ms, percentile, type Result, startDaemon } from "./support.t
 
 const STEPS = 200;
 const ROUNDS = 5;
-/** Of a step with a call: the request, the answer, the intent of the call, its result. */
+/** A step with a call writes the request, the answer, the intent of the call, its result. */
 const SYNCS_PER_STEP = 4;
 const ENTRY_BYTES = 250;
 const WAITING = [50, 250] as const;
