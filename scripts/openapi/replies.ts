@@ -1,58 +1,26 @@
 /** The answer of each request on the wire, as zod schemas: for the OpenAPI document. The compiler compares them with the replies. */
 import * as z from "zod";
-import { cancelledTurn, checked, followed, record, status, why } from "../../src/cli/schemas.ts";
+import { PRINTED_AS_SENT, record, why } from "../../src/cli/schemas.ts";
 import type { Replies } from "../../src/daemon/replies.ts";
 import type { LogRecord } from "../../src/protocol/records.ts";
-import { ClaimReply, ItemView, PostReply, ReleaseReply } from "../../src/protocol/replies/blackboard.ts";
-import {
-  BoardReply,
-  CardInfo,
-  CardMoved,
-  CardsAdded,
-  DispatchSet,
-} from "../../src/protocol/replies/board.ts";
-import { PruneResult, RenameReply } from "../../src/protocol/replies/care.ts";
-import { JobView, SubmittedJob } from "../../src/protocol/replies/jobs.ts";
-import {
-  MailAckReply,
-  MailChangedReply,
-  MailLeaseReply,
-  MailSentReply,
-  MailView,
-  PolledMail,
-} from "../../src/protocol/replies/mail.ts";
+import { ItemView } from "../../src/protocol/replies/blackboard.ts";
+import { JobView } from "../../src/protocol/replies/jobs.ts";
+import { MailView, PolledMail } from "../../src/protocol/replies/mail.ts";
 import { id, json } from "../../src/protocol/replies/reply.ts";
-import {
-  NextTimes,
-  ScheduleChange,
-  ScheduleInfo,
-  ScheduleRunReply,
-  ScheduleView,
-} from "../../src/protocol/replies/schedules.ts";
+import { ScheduleView } from "../../src/protocol/replies/schedules.ts";
 import { SearchHit } from "../../src/protocol/replies/search.ts";
 import { SkillView } from "../../src/protocol/replies/skills.ts";
-import { SpawnManyReply } from "../../src/protocol/replies/spawn-many.ts";
 import {
-  Answered,
   AnswerReply,
   ApprovalView,
   ApprovedReply,
   HoldView,
-  MessageReply,
   message,
   OutputReply,
 } from "../../src/protocol/replies/talk.ts";
 import { TokenChange, TokenView } from "../../src/protocol/replies/tokens.ts";
 import { AppliedReply, TreeNode } from "../../src/protocol/replies/trees.ts";
-import { UsageReply } from "../../src/protocol/replies/usage.ts";
-import {
-  ChangesReply,
-  PerWorker,
-  SpawnReply,
-  WaitReply,
-  WorkerInfo,
-  WorkerView,
-} from "../../src/protocol/replies/workers.ts";
+import { PerWorker, SpawnReply, WaitReply, WorkerView } from "../../src/protocol/replies/workers.ts";
 import { type RequestName, Requests } from "../../src/protocol/requests.ts";
 import { RestartPolicy } from "../../src/protocol/worker.ts";
 
@@ -104,69 +72,38 @@ const collected = z.object({
 });
 
 export const WIRE = {
+  ...PRINTED_AS_SENT,
   "agent/spawn": SpawnReply,
   "agent/resume": SpawnReply,
   "agent/fork": SpawnReply,
-  "agent/spawn-many": SpawnManyReply,
   "agent/kill": results,
   "agent/restart": results,
   "agent/pause": results,
   "agent/unpause": results,
   "agent/archive": results,
-  "agent/rename": RenameReply,
-  "agent/prune": PruneResult,
   "tree/apply": AppliedReply.extend(repeated),
   "tree/down": AppliedReply.extend(repeated),
   "agent/inbox": page({ holds: z.array(HoldView) }),
-  "agent/answer": Answered,
-  "agent/send": MessageReply,
   "agent/ask": AnswerReply,
   "agent/approvals": page({ approvals: z.array(ApprovalView) }),
   "agent/approve": ApprovedReply,
-  "agent/cancel": cancelledTurn,
   "agent/messages": page({ messages: z.array(message) }),
-  "mailbox/send": MailSentReply,
   "mailbox/poll": z.object({ messages: z.array(PolledMail) }),
-  "mailbox/ack": MailAckReply,
-  "mailbox/nack": MailLeaseReply,
-  "mailbox/extend": MailLeaseReply,
   "mailbox/list": page({ messages: z.array(MailView) }),
-  "mailbox/show": MailView,
-  "mailbox/resend": MailChangedReply,
-  "mailbox/drop": MailChangedReply,
   "agent/list": page({ workers: z.array(WorkerView), total: z.int() }),
-  "agent/info": WorkerInfo,
   "agent/tree": TreeNode,
-  "jobs/submit": SubmittedJob,
   "jobs/list": page({ jobs: z.array(JobView) }),
-  "jobs/info": JobView,
-  "jobs/tail": JobView,
   "jobs/wait": z.object({ jobs: z.array(JobView) }),
   "jobs/result": OutputReply.omit({ id: true }).extend({ job_id: id }),
   "jobs/cancel": results,
-  "agent/usage": UsageReply,
   "agent/why": why.extend({ records: z.array(logRecord) }),
-  "agent/watch": followed,
   "agent/search": page({ hits: z.array(SearchHit) }),
   "agent/wait": z.object({ results: z.array(WaitReply) }),
-  "agent/output": OutputReply,
-  "agent/changes": ChangesReply,
   "worktree/remove": results,
   "agent/raw": raw,
-  "bb/post": PostReply,
   "bb/list": page({ items: z.array(ItemView) }),
   "bb/search": page({ items: z.array(ItemView) }),
-  "bb/watch": followed,
-  "bb/claim": ClaimReply,
-  "bb/release": ReleaseReply,
-  "schedule/add": ScheduleChange,
   "schedule/list": z.object({ schedules: z.array(ScheduleView) }),
-  "schedule/show": ScheduleInfo,
-  "schedule/remove": ScheduleChange,
-  "schedule/pause": ScheduleChange,
-  "schedule/resume": ScheduleChange,
-  "schedule/run": ScheduleRunReply,
-  "schedule/next": NextTimes,
   "skill/run": skill,
   "skill/list": z.object({ skills: z.array(SkillView) }),
   "skill/tools": z.object({
@@ -179,8 +116,6 @@ export const WIRE = {
       }),
     ),
   }),
-  "skill/info": SkillView,
-  "skill/check": SkillView,
   "http/openapi": skill,
   "fs/ls": skill,
   "fs/read": skill,
@@ -188,25 +123,11 @@ export const WIRE = {
   "todo/manage": skill,
   "plugin/auth": skill,
   "plugin/pagination": skill,
-  "board/add": CardsAdded,
-  "board/list": BoardReply,
-  "board/show": CardInfo,
-  "board/claim": CardMoved,
-  "board/release": CardMoved,
-  "board/retry": CardMoved,
-  "board/block": CardMoved,
-  "board/handoff": CardMoved,
-  "board/done": CardMoved,
-  "board/dispatch": DispatchSet,
-  "board/watch": followed,
   "token/create": TokenChange,
   "token/list": z.object({ tokens: z.array(TokenView) }),
-  "token/revoke": TokenChange,
   "agent/capabilities": capabilities,
   "protocol/hello": hello,
-  "daemon/status": status,
   "daemon/stop": z.object({ agents: z.enum(["kill", "keep"]), live: z.int() }),
-  "db/check": checked,
   "db/rebuild": z.object({ records: z.int() }),
   "db/gc": collected,
 } satisfies { readonly [N in RequestName]: z.ZodType<Replies[N]> };
