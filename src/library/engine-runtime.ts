@@ -23,7 +23,8 @@ import { nativeEngine } from "../engine/native.ts";
 import { partsOf } from "../engine/parts.ts";
 import type { EngineInput, EngineLine, EngineOpening } from "../protocol/engine-lines.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { RunExit } from "../protocol/incarnation.ts";
+import { type RunExit, UNKNOWN_EXIT } from "../protocol/incarnation.ts";
+import { exitOf } from "./memory-exit.ts";
 import { MemorySource } from "./memory-source.ts";
 
 /** Called for the runs of the engine. An error that a hook throws is reported, and changes nothing. */
@@ -99,22 +100,6 @@ class EngineRunInput implements RunInput {
   }
 }
 
-const exitWith = (how: number | "SIGTERM" | "SIGKILL"): RunExit => ({
-  exit_code: typeof how === "number" ? how : null,
-  signal: typeof how === "number" ? null : how,
-  signal_inferred: false,
-  raw_status: typeof how === "number" ? how : null,
-  reason: typeof how === "number" ? "exited" : "signalled",
-});
-
-const LOST: RunExit = {
-  exit_code: null,
-  signal: null,
-  signal_inferred: false,
-  raw_status: null,
-  reason: "unknown",
-};
-
 type EngineHook = (hooks: EngineHooks, run: RunId) => void;
 
 /** One run of the engine. */
@@ -155,11 +140,11 @@ class EngineRunInMemory implements Run {
       signal: this.stopped.signal,
     };
     engine.run(run).then(
-      () => this.end(exitWith(this.stopped.signal.aborted ? "SIGTERM" : 0)),
+      () => this.end(exitOf(this.stopped.signal.aborted ? "SIGTERM" : 0)),
       (cause: unknown) => {
         this.output.stderr.append(`${cause instanceof Error ? cause.message : String(cause)}\n`);
         this.error ??= { code: "AGENT_FAILED", message: "The engine has thrown an error." };
-        this.end(exitWith(1));
+        this.end(exitOf(1));
       },
     );
   }
@@ -188,7 +173,7 @@ class EngineRunInMemory implements Run {
   async kill(): Promise<SignalReport> {
     if (this.isOver) return [];
     this.stopped.abort();
-    this.end(exitWith("SIGKILL"));
+    this.end(exitOf("SIGKILL"));
     return "run";
   }
 
@@ -220,7 +205,7 @@ class EngineRunInMemory implements Run {
 const lostRun = ({ worker_id, incarnation }: RunId): Run => ({
   worker_id,
   incarnation,
-  exited: Promise.resolve(LOST),
+  exited: Promise.resolve(UNKNOWN_EXIT),
   onOutput: () => undefined,
   source: () => new MemorySource(),
   process: () => "dead",

@@ -15,7 +15,8 @@ import type {
   SignalReport,
 } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { RunExit } from "../protocol/incarnation.ts";
+import { type RunExit, UNKNOWN_EXIT } from "../protocol/incarnation.ts";
+import { exitOf } from "./memory-exit.ts";
 import { MemorySource } from "./memory-source.ts";
 
 export interface MemoryRun {
@@ -130,22 +131,6 @@ export const makeMemorySpawner = (): MemorySpawner => {
 
 const keyOf = (workerId: string, incarnation: number): string => `${workerId}/${incarnation}`;
 
-const exitOf = (how: number | NodeJS.Signals): RunExit => ({
-  exit_code: typeof how === "number" ? how : null,
-  signal: typeof how === "number" ? null : how,
-  signal_inferred: false,
-  raw_status: typeof how === "number" ? how : null,
-  reason: typeof how === "number" ? "exited" : "signalled",
-});
-
-const LOST: RunExit = {
-  exit_code: null,
-  signal: null,
-  signal_inferred: false,
-  raw_status: null,
-  reason: "unknown",
-};
-
 /** A run in memory: its state, and its input. */
 class StoredRun {
   readonly output = { stdout: new MemorySource(), stderr: new MemorySource() };
@@ -190,7 +175,7 @@ const handleOf = (standing: StoredRun, request: LaunchRequest): MemoryRun => ({
     standing.listener?.();
   },
   exit: (how) => standing.end(exitOf(how)),
-  lose: (cause) => standing.end(cause === undefined ? LOST : { ...LOST, cause }),
+  lose: (cause) => standing.end(cause === undefined ? UNKNOWN_EXIT : { ...UNKNOWN_EXIT, cause }),
 });
 
 type Signalling = Pick<Run, "process" | "signal" | "pause" | "unpause" | "kill">;

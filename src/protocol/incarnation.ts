@@ -24,6 +24,15 @@ export interface RunExit {
   readonly cause?: ExitCause;
 }
 
+/** Nobody saw how it ended. */
+export const UNKNOWN_EXIT: RunExit = {
+  exit_code: null,
+  signal: null,
+  signal_inferred: false,
+  raw_status: null,
+  reason: "unknown",
+};
+
 /** The outcome of an incarnation: the adapter's terminal event decides first, the exit code second (agent-clis.md §11). */
 export interface IncarnationOutcome {
   readonly status: "completed" | "failed";

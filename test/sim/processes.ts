@@ -1,6 +1,5 @@
 /** The process table: it lives on when the daemon dies, and forgets everything when the machine does. */
-import type { RunExit } from "../../src/protocol/incarnation.ts";
-import { UNKNOWN_EXIT } from "../../src/supervisor/child/exits.ts";
+import { type RunExit, UNKNOWN_EXIT } from "../../src/protocol/incarnation.ts";
 import type { Timeline } from "./clock.ts";
 import type { Random } from "./random.ts";
 

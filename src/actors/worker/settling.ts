@@ -8,15 +8,9 @@ import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { STDERR_TAIL_BYTES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { UNKNOWN_EXIT } from "../../protocol/incarnation.ts";
 import type { SweepReport } from "../../protocol/records.ts";
-import {
-  errorOf,
-  failedToStart,
-  honest,
-  NOT_STARTED,
-  RUN_GONE,
-  UNKNOWN_EXIT,
-} from "../../supervisor/child/exits.ts";
+import { errorOf, failedToStart, honest, NOT_STARTED, RUN_GONE } from "../../supervisor/child/exits.ts";
 import { keptAnswer } from "../intake/answer-artifact.ts";
 import type { Incarnation } from "../intake/incarnation.ts";
 import { goingOn } from "./launching.ts";

@@ -11,7 +11,7 @@ import {
   BRIDGE_UP_MS,
 } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import type { RunExit } from "../../protocol/incarnation.ts";
+import { type RunExit, UNKNOWN_EXIT } from "../../protocol/incarnation.ts";
 import type { SpoolName } from "../adapter.ts";
 import type { Releaser } from "../process/release.ts";
 import { SpoolSource } from "../process/spool-source.ts";
@@ -31,14 +31,6 @@ export interface BridgedRunGround {
   readonly onEnd: (run: BridgedRun) => void;
   readonly answer_ms: number;
 }
-
-const LOST: RunExit = {
-  exit_code: null,
-  signal: null,
-  signal_inferred: false,
-  raw_status: null,
-  reason: "unknown",
-};
 
 const exitOf = ({ code, signal }: NonNullable<BridgeResult<"runtime.await">["exit"]>): RunExit => ({
   exit_code: code,
@@ -142,7 +134,7 @@ export class BridgedRun implements Run {
 
   /** The bridge that had it is gone, or does not know it: nobody will ever know how it ended. */
   lose(): void {
-    if (this.end === undefined) this.over(LOST);
+    if (this.end === undefined) this.over(UNKNOWN_EXIT);
   }
 
   /** The bridge cannot be reached. If its process has ended, so has the run. */

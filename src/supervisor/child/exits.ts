@@ -2,17 +2,10 @@
 
 import { LIFELINE_RENEW_MS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import type { IncarnationOutcome, RunExit } from "../../protocol/incarnation.ts";
+import { type IncarnationOutcome, type RunExit, UNKNOWN_EXIT } from "../../protocol/incarnation.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 
-export const NOT_STARTED: RunExit = {
-  exit_code: null,
-  signal: null,
-  signal_inferred: false,
-  raw_status: null,
-  reason: "start_failed",
-};
-export const UNKNOWN_EXIT: RunExit = { ...NOT_STARTED, reason: "unknown" };
+export const NOT_STARTED: RunExit = { ...UNKNOWN_EXIT, reason: "start_failed" };
 
 /** The error itself may quote the agent, so only the operator sees it, and the record has this one. */
 export const ABANDONED: WorkerError = {
