@@ -13,9 +13,8 @@ import type { DispatchSet } from "../protocol/replies/board.ts";
 import type { SubmittedJob } from "../protocol/replies/jobs.ts";
 import type { ScheduleChange } from "../protocol/replies/schedules.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
-import { type TreeSpecInput, withClientEnvironment } from "../protocol/tree.ts";
-import type { WorkerSpecInput } from "../protocol/worker.ts";
-import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
+import type { WorkerSpec, WorkerSpecInput } from "../protocol/worker.ts";
+import type { SpawnReply } from "../runtime/replies.ts";
 import type { RuntimeCalls } from "./calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type {
@@ -110,57 +109,46 @@ export const dispatchAs = (
     api.board.dispatch,
   );
 
-const spawnRequest = ({ adapterFor, runtimeFor }: Registry, options: SpawnOptions) => {
+/** A spec with the defaults of this process and of its kind. */
+export const completed = (
+  { adapterFor, runtimeFor }: Pick<Registry, "adapterFor" | "runtimeFor">,
+  asked: Omit<SpawnOptions, "idempotency_key" | "dry_run">,
+): WorkerSpecInput => ({
+  ...(asked as Partial<WorkerSpecInput>),
+  kind: asked.kind,
+  cwd: directoryOf(asked.cwd),
+  runtime: asked.runtime ?? runtimeFor(asked.kind),
+  restart: asked.restart ?? adapterFor(asked.kind)?.default_restart ?? "transient",
+});
+
+const spawnRequest = (registry: Registry, options: SpawnOptions) => {
   const { idempotency_key, dry_run, ...asked } = optionsOf(options);
-  const adapter = adapterFor(asked.kind);
+  const adapter = registry.adapterFor(asked.kind);
   const { spec, ...how } = checked("agent/spawn", {
-    spec: {
-      ...(asked as Partial<WorkerSpecInput>),
-      kind: asked.kind,
-      cwd: directoryOf(asked.cwd),
-      runtime: asked.runtime ?? runtimeFor(asked.kind),
-      restart: asked.restart ?? adapter?.default_restart ?? "transient",
-    },
+    spec: completed(registry, asked),
     dry_run,
     idempotency_key,
   });
-  const named = [
-    ...spec.inherit_env,
-    ...referencedVariables(spec.env),
-    ...(adapter === undefined ? [] : namesOfVariables(adapter)),
-  ];
+  const named = [...namedIn(spec), ...(adapter === undefined ? [] : namesOfVariables(adapter))];
   return { spec: { ...spec, client_env: sentEnvironment(named) }, ...how };
 };
+
+/** Variables of this process that a spec names. */
+export const namedIn = ({ inherit_env, env }: Pick<WorkerSpec, "inherit_env" | "env">): readonly string[] => [
+  ...inherit_env,
+  ...referencedVariables(env),
+];
 
 /** An empty or malformed directory stays as it is, and is refused later. */
 const directoryOf = (cwd = "."): string =>
   typeof cwd === "string" && cwd !== "" ? resolve(cwd) : (cwd as string);
 
-/** `applyTree` of both entry points: its agents get the variables of this process that a program of any kind may need. */
-export const applyAs = (
-  api: RuntimeCalls,
-  registry: Registry,
-  tree: TreeSpecInput,
-  options: { readonly dry_run?: boolean },
-): Effect.Effect<AppliedReply, HoldfastError> =>
-  Effect.flatMap(
-    Effect.try({
-      try: () => {
-        const asked = checked("tree/apply", { tree, ...options });
-        const named = registry.all.flatMap(namesOfVariables);
-        return { ...asked, tree: withClientEnvironment(asked.tree, sentEnvironment(named)) };
-      },
-      catch: asHoldfastError,
-    }),
-    (asked) => api.applyTree(asked.tree, { dry_run: asked.dry_run }),
-  );
-
 /** The variables of this process that agents of built-in kinds may need, and the named ones. */
-const sentEnvironment = (named: readonly string[]): Record<string, string> =>
+export const sentEnvironment = (named: readonly string[]): Record<string, string> =>
   clientEnvironment(process.env, [...KIND_VARIABLES, ...named]);
 
 /** Variables of this process that the adapter may need. */
-const namesOfVariables = ({ binary, credentials }: AgentAdapter): readonly string[] => [
+export const namesOfVariables = ({ binary, credentials }: AgentAdapter): readonly string[] => [
   ...credentials,
   ...(binary === null ? [] : [binary.variable]),
 ];

@@ -11,12 +11,11 @@ import type { ScheduleChange } from "../protocol/replies/schedules.ts";
 import type { SearchReply } from "../protocol/replies/search.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { MadeToken } from "../protocol/replies/tokens.ts";
-import type { TreeSpecInput } from "../protocol/tree.ts";
 import type { RuntimeApi as Core, JobsApi } from "../runtime/api.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";
-import { applyAs, scheduleAs, spawnAs, spawnManyAs, submitAs } from "./asked.ts";
+import { scheduleAs, spawnAs, spawnManyAs, submitAs } from "./asked.ts";
 import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
 import { type BoardCalls, boardOf } from "./board-calls.ts";
 import { checked, optionsOf } from "./checked.ts";
@@ -32,6 +31,8 @@ import type {
   TokenOptions,
 } from "./options.ts";
 import { createTokenAs } from "./tokens-calls.ts";
+import { applyAs } from "./tree-calls.ts";
+import type { ApplyTreeOptions, TreeDefinition } from "./trees.ts";
 
 /** Every method is an Effect that fails only with a HoldfastError; every watch is a Stream. */
 export interface RuntimeApi
@@ -61,8 +62,8 @@ export interface RuntimeApi
   spawn(options: SpawnOptions): Effect.Effect<SpawnReply, HoldfastError>;
   /** Changes a tree to match this spec, as `Runtime.applyTree` does. */
   applyTree(
-    tree: TreeSpecInput,
-    options?: { readonly dry_run?: boolean },
+    tree: TreeDefinition,
+    options?: Omit<ApplyTreeOptions, "signal">,
   ): Effect.Effect<AppliedReply, HoldfastError>;
 }
 
@@ -102,3 +103,4 @@ export type { TreeSpecInput } from "../protocol/tree.ts";
 export type { KillOptions, MailboxApi, MailToSend, WatchQuery } from "../runtime/api.ts";
 export type { SkillAsked, SkillsApi } from "../runtime/skills-api.ts";
 export type { OpenOptions, SpawnOptions } from "./options.ts";
+export { type ApplyTreeOptions, supervisor, type TreeDefinition, worker } from "./trees.ts";

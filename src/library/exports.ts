@@ -184,4 +184,14 @@ export type {
   WatchOptions,
 } from "./run-options.ts";
 export type { JsonSchemaForm, ObjectOf, OutputForm, StandardForm } from "./structured.ts";
+export {
+  type ApplyTreeOptions,
+  type SupervisorDefinition,
+  type SupervisorOptions,
+  supervisor,
+  type TreeDefinition,
+  type TreeWorkerOptions,
+  type WorkerDefinition,
+  worker,
+} from "./trees.ts";
 export type { RunResult } from "./worker.ts";

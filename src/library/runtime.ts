@@ -6,9 +6,8 @@ import { cursorOf } from "../protocol/cursor.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
 import type { PruneReply, RenameReply } from "../protocol/replies/care.ts";
 import type { SearchReply } from "../protocol/replies/search.ts";
-import type { TreeSpecInput } from "../protocol/tree.ts";
 import type * as replies from "../runtime/replies.ts";
-import { applyAs, mcpOf } from "./asked.ts";
+import { mcpOf } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
 import { Board } from "./board.ts";
 import { checked, optionsOf } from "./checked.ts";
@@ -22,6 +21,8 @@ import type { RuntimeParts } from "./runtime-base.ts";
 import { RuntimeSchedules } from "./schedules.ts";
 import { RuntimeSkills } from "./skills.ts";
 import { RuntimeTokens } from "./tokens.ts";
+import { applyAs } from "./tree-calls.ts";
+import type { ApplyTreeOptions, TreeDefinition } from "./trees.ts";
 import { WorkerCalls } from "./worker-calls.ts";
 
 /**
@@ -189,12 +190,13 @@ export class Runtime extends WorkerCalls {
     return this.call(() => this.api.usage(checked("agent/usage", { ids: [...ids], ...options })));
   }
 
-  /** Changes a tree to match this spec: it starts, stops and restarts only what differs. With `dry_run` it only reports the changes. */
-  applyTree(
-    tree: TreeSpecInput,
-    options: { readonly dry_run?: boolean } = {},
-  ): Promise<replies.AppliedReply> {
-    return this.call(() => applyAs(this.api, this.registry, tree, options));
+  /**
+   * Brings up a tree: one in code (`supervisor`), or one as it goes over the wire. It starts, stops and restarts only what
+   * differs from the tree of this name that runs.
+   */
+  async applyTree(tree: TreeDefinition, options: ApplyTreeOptions = {}): Promise<replies.AppliedReply> {
+    const { signal, ...how } = optionsOf(options);
+    return this.call(() => applyAs(this.api, this.registry, tree, how), signal);
   }
 
   /** Stops a tree right to left and removes it. */

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Runtime } from "../../src/library/index.ts";
+import { Runtime, supervisor, worker } from "../../src/library/index.ts";
 import { collect, first, openRuntime, stateDirectory } from "./support.ts";
 
 const AGENT = join(import.meta.dirname, "../../bin/agent");
@@ -83,12 +83,25 @@ describe.each([
 
   test("applies a tree, and shares work", async () => {
     const runtime = await opened();
-    const children = [
-      { type: "worker", name: "a", spec: { ...shell("sleep 600"), cwd: "/", restart: "permanent" } },
-    ] as const;
-    const root = { type: "supervisor", name: "crew", config: {}, children } as const;
-    await runtime.applyTree({ name: "crew", file: "/crew.yaml", root: root as never });
-    expect((await runtime.list()).map(({ name }) => name)).toEqual(["a"]);
+    const crew = (script: string) =>
+      supervisor("crew", { strategy: "rest_for_one", max_restarts: 0, on_intensity: "park" }, [
+        worker("a", { ...shell(script), inherit_env: ["HOLDFAST_OF_A_TEST"], restart: "permanent" }),
+        supervisor("pool", { strategy: "dynamic" }),
+      ]);
+    process.env.HOLDFAST_OF_A_TEST = "found";
+    onTestFinished(() => void delete process.env.HOLDFAST_OF_A_TEST);
+    const up = await runtime.applyTree(crew("echo $HOLDFAST_OF_A_TEST; exec sleep 600"), { wait: "ready" });
+    expect(up).toMatchObject({ tree: "crew", state: "running" });
+    expect((await runtime.info("a")).spec).toMatchObject({ cwd: process.cwd() });
+    expect(await first(runtime.watch("a"), "agent.event")).toMatchObject({
+      payload: { text: "found\n" },
+    });
+    await runtime.spawn({ ...shell("exec sleep 600"), supervisor: "pool", name: "extra" });
+    const failing = runtime.applyTree(crew("exit 3"), { wait: "ready" });
+    await expect(failing).rejects.toMatchObject({ code: "WORKER_FAILED" });
+    await expect(runtime.applyTree(crew("true"), { owner: "another", dry_run: true })).rejects.toMatchObject({
+      code: "ALREADY_EXISTS",
+    });
     await runtime.downTree("crew");
     const { item_id } = await runtime.blackboard.post({ title: "x", ns: "n" });
     expect((await runtime.blackboard.list({ ns: "n" })).items).toMatchObject([{ item_id }]);

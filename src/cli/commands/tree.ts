@@ -11,6 +11,7 @@ import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../../protocol/tree.ts";
+import { culpritOf, type FinalStanding, notUp, progressOf, treeIn } from "../../protocol/tree-standing.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { AppliedReply, PerWorker, TreeNode } from "../../runtime/api.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
@@ -21,7 +22,6 @@ import type { Call } from "../parse.ts";
 import { addedKinds, mayBeAdded } from "./added-kinds.ts";
 import { whyUnreadable } from "./read-file.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
-import { type FailedWorker, progressOf, type TreeStanding } from "./tree-standing.ts";
 
 const DEFAULT_FILE = "holdfast.yaml";
 
@@ -198,8 +198,6 @@ export const up: CommandHandler = async (context): Promise<CommandResult> => {
   return { ...failure(await whyNot(context, reply.tree, standing)), value };
 };
 
-type FinalStanding = Exclude<TreeStanding, { readonly is: "on its way" }>;
-
 /** Waits until the tree is up, or cannot come up. It continues after the end of a daemon, because agents and trees outlast it. */
 const standingOf = (context: Context, tree: string): Promise<FinalStanding> =>
   outlasting(context, { start: true, resume: () => "agent up" }, async (client) => {
@@ -211,54 +209,21 @@ const standingOf = (context: Context, tree: string): Promise<FinalStanding> =>
   });
 
 const treeNode = async (client: Client, tree: string): Promise<TreeNode | undefined> =>
-  (await client.request("agent/tree", {})).children.find(
-    ({ type, name }) => type === "supervisor" && name === tree,
-  );
+  treeIn(await client.request("agent/tree", {}), tree);
 
 const whyNot = async (
   context: Context,
   tree: string,
   standing: Exclude<FinalStanding, { readonly is: "up" }>,
 ): Promise<HoldfastError> => {
-  if (standing.is === "gone")
-    return new HoldfastError("INVALID_STATE", `The tree ${tree} was taken down meanwhile.`, {
-      suggestion: "Bring it up again with: agent up",
-    });
-  if (standing.is === "killed")
-    return new HoldfastError("INVALID_STATE", `${standing.path} was killed by name, and stays dead.`, {
-      suggestion: `Start it with: agent restart ${standing.path}`,
-      details: { path: standing.path },
-    });
-  const { supervisor, workers, state } = standing;
-  const suggestionFor = (path: string): string =>
-    `See the decisions in order with: agent why ${path}   Mend the cause, then: ${state === "running" ? `agent restart ${path}` : "agent up"}`;
+  if (standing.is !== "failed") return notUp(tree, standing, undefined);
   const client = await context.connect({ start: true });
-  const culprit = await culpritOf(client, workers);
-  if (culprit !== undefined) {
-    const { path, error, reason } = culprit;
-    const what = error === null ? `is ${reason}` : `failed: ${error.message.replace(/\.$/, "")}`;
-    return new HoldfastError("WORKER_FAILED", `${tree} is not whole: ${path} ${what}.`, {
-      suggestion: suggestionFor(path),
-      details: { path, error },
-    });
-  }
-  const { path, reason } = supervisor ?? { path: tree, reason: state };
-  return new HoldfastError("SUPERVISOR_GAVE_UP", `${path} has given up: ${reason}.`, {
-    suggestion: suggestionFor(path),
-    details: { path },
-  });
-};
-
-/** The first worker that failed by itself: a worker that was only stopped with its supervisor does not explain the failure. */
-const culpritOf = async (client: Client, workers: readonly FailedWorker[]) => {
-  let unknown: (FailedWorker & { readonly error: null }) | undefined;
-  for (const worker of workers) {
+  const failed = [];
+  for (const worker of standing.workers) {
     const { error, incarnation } = await client.request("agent/info", { id: worker.id });
-    if (error === null) {
-      if (incarnation > 0) unknown ??= { ...worker, error };
-    } else if (error.code !== "WORKER_CANCELLED") return { ...worker, error };
+    failed.push({ ...worker, error, incarnation });
   }
-  return unknown;
+  return notUp(tree, standing, culpritOf(failed));
 };
 
 const nameOf = async (context: Context): Promise<string> => {

@@ -185,7 +185,7 @@ const readCalls = (
 });
 
 const treeCalls = (request: Requesting): CallsOf<"applyTree" | "downTree"> => ({
-  applyTree: (tree, { dry_run } = {}) => request.of("tree/apply", { tree, dry_run }),
+  applyTree: (tree, how = {}) => request.of("tree/apply", { tree, ...how }),
   downTree: (name, { file } = {}) => request.of("tree/down", { name, file }),
 });
 

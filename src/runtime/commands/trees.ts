@@ -1,6 +1,7 @@
 /** `agent up` and `agent down`: brings a tree in line with its file, and takes it down in order. */
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { withClientEnvironment } from "../../protocol/tree.ts";
 import type { RuntimeApi } from "../api.ts";
 import { askerOfAll } from "../authority/asker.ts";
 import type { Schedules } from "../control/schedules.ts";
@@ -14,8 +15,9 @@ export const applyingTrees =
     forest: Forest,
     schedules: Pick<Schedules, "ofFile">,
   ): RuntimeApi["applyTree"] =>
-  (spec, { dry_run = false, ...how } = {}) =>
+  (asked, { dry_run = false, client_env = {}, ...how } = {}) =>
     Effect.gen(function* () {
+      const spec = withClientEnvironment(asked, client_env);
       if (admission.isClosed())
         return yield* Effect.fail(new HoldfastError("UNAVAILABLE", "The runtime is shutting down."));
       const by = yield* askerOfAll(authority, how, "bring up a tree");

@@ -1,8 +1,10 @@
 /**
- * Whether a tree is as its file says: a pure reading of `agent tree`. A worker that was killed by hand stays dead, and the
- * command does not wait for it.
+ * Whether a tree is as its file says: a pure reading of `agent tree`. A worker that was killed by hand stays dead, and
+ * nobody waits for it.
  */
-import type { TreeNode } from "../../runtime/api.ts";
+import type { WorkerError } from "./completion.ts";
+import { HoldfastError } from "./errors.ts";
+import type { TreeNode } from "./replies/trees.ts";
 
 type NodePhase = NonNullable<TreeNode["phase"]>;
 
@@ -22,7 +24,7 @@ export type TreeStanding =
       readonly supervisor: { readonly path: string; readonly reason: string } | null;
     };
 
-export interface FailedWorker {
+interface FailedWorker {
   readonly path: string;
   readonly id: string;
   readonly reason: string;
@@ -62,6 +64,10 @@ const gaveUp = ({ path, node }: PathNode, tree: string): boolean =>
     (node.strategy === "dynamic" ||
       membersOf(node, path, tree).some((member) => isWorker(member) && hasFailed(member))));
 
+/** The top supervisor of a tree, below the root. */
+export const treeIn = (root: TreeNode, tree: string): TreeNode | undefined =>
+  root.children.find(({ type, name }) => type === "supervisor" && name === tree);
+
 export const progressOf = (top: TreeNode | undefined): TreeStanding => {
   if (top === undefined) return { is: "gone", state: "terminated" };
   const tree = top.name ?? top.id;
@@ -87,3 +93,53 @@ export const progressOf = (top: TreeNode | undefined): TreeStanding => {
 };
 
 const reasonOf = ({ reason, state, phase }: TreeNode): string => reason || (state ?? phase ?? "down");
+
+export type FinalStanding = Exclude<TreeStanding, { readonly is: "on its way" }>;
+
+/** A worker of a tree that did not come up, with its last error. */
+export interface Culprit extends FailedWorker {
+  readonly error: WorkerError | null;
+}
+
+/**
+ * The first worker that failed by itself: a worker that was only stopped with its supervisor does not explain the failure.
+ * One without an error counts if it has run, and only if no other is to blame.
+ */
+export const culpritOf = (
+  workers: readonly (Culprit & { readonly incarnation: number })[],
+): Culprit | undefined =>
+  workers.find(({ error }) => error !== null && error.code !== "WORKER_CANCELLED") ??
+  workers.find(({ error, incarnation }) => error === null && incarnation > 0);
+
+/** Why a tree is not up. */
+export const notUp = (
+  tree: string,
+  standing: Exclude<FinalStanding, { readonly is: "up" }>,
+  culprit: Culprit | undefined,
+): HoldfastError => {
+  if (standing.is === "gone")
+    return new HoldfastError("INVALID_STATE", `The tree ${tree} was taken down meanwhile.`, {
+      suggestion: "Bring it up again with: agent up",
+    });
+  if (standing.is === "killed")
+    return new HoldfastError("INVALID_STATE", `${standing.path} was killed by name, and stays dead.`, {
+      suggestion: `Start it with: agent restart ${standing.path}`,
+      details: { path: standing.path },
+    });
+  const { supervisor, state } = standing;
+  const suggestionFor = (path: string): string =>
+    `See the decisions in order with: agent why ${path}   Mend the cause, then: ${state === "running" ? `agent restart ${path}` : "agent up"}`;
+  if (culprit !== undefined) {
+    const { path, error, reason } = culprit;
+    const what = error === null ? `is ${reason}` : `failed: ${error.message.replace(/\.$/, "")}`;
+    return new HoldfastError("WORKER_FAILED", `${tree} is not whole: ${path} ${what}.`, {
+      suggestion: suggestionFor(path),
+      details: { path, error },
+    });
+  }
+  const { path, reason } = supervisor ?? { path: tree, reason: state };
+  return new HoldfastError("SUPERVISOR_GAVE_UP", `${path} has given up: ${reason}.`, {
+    suggestion: suggestionFor(path),
+    details: { path },
+  });
+};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { progressOf } from "../../../src/cli/commands/tree-standing.ts";
-import type { TreeNode } from "../../../src/runtime/api.ts";
+import { progressOf } from "../../src/protocol/tree-standing.ts";
+import type { TreeNode } from "../../src/runtime/api.ts";
 
 const worker = (name: string, state: string, rest: object = {}) => ({
   id: `id-${name}`,
