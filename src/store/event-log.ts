@@ -3,7 +3,7 @@
  * library's declarations need none of its types.
  */
 import type { HoldfastError } from "../protocol/errors.ts";
-import type { LogRecord, RecordDraft, RecordType } from "../protocol/records.ts";
+import { type LogRecord, type RecordDraft, type RecordType, workerStream } from "../protocol/records.ts";
 import type { FormerEpoch } from "./history.ts";
 
 /**
@@ -58,6 +58,18 @@ export interface RecordFilter {
   readonly kinds?: readonly string[];
 }
 
+/** The streams that a filter selects; undefined for all. */
+export const streamsOf = ({ worker_ids, streams }: RecordFilter): readonly string[] | undefined =>
+  worker_ids === undefined ? streams : [...worker_ids.map(workerStream), ...(streams ?? [])];
+
+/** A commit, as its listeners are told of it. */
+export interface Commit {
+  /** The seq of its newest record. */
+  readonly head: number;
+  /** The streams of the records since the commit before; undefined if they are not known. */
+  readonly streams: ReadonlySet<string> | undefined;
+}
+
 export interface EventLog {
   /** Created with the database; part of every run's marker. */
   readonly store_id: string;
@@ -96,8 +108,8 @@ export interface EventLog {
   ): { readonly lines: readonly string[]; readonly seqs: readonly number[]; readonly scanned: number };
   /** The first seq recorded at or after an instant (epoch milliseconds); head + 1 if there is none. */
   seqAt(epochMs: number): number;
-  /** Calls the listener after each commit with the new head. Returns a function that removes the listener. */
-  onCommit(listener: (head: number) => void): () => void;
+  /** Calls the listener after each commit. Returns a function that removes the listener. */
+  onCommit(listener: (commit: Commit) => void): () => void;
   /** The record with this id, by which an idempotent request finds its first result; undefined if there is none. */
   byId(id: string): LogRecord | undefined;
   checkpoints(workerId: string, incarnation: number): readonly Checkpoint[];

@@ -5,7 +5,7 @@
 import { Effect, Stream } from "effect";
 import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
-import type { RecordFilter } from "../../store/event-log.ts";
+import { type RecordFilter, streamsOf } from "../../store/event-log.ts";
 import type { ReadableLog, Tail, Waiter } from "./tail.ts";
 
 export interface LinePage {
@@ -68,6 +68,7 @@ const lookFrom = (log: ReadableLog, follow: Follow, from: number): ReadOutcome =
  * fiber, so that ten thousand can wait at the live tail. While it is busy with a page, nothing is read for it.
  */
 export class Follower implements Waiter {
+  readonly streams: readonly string[] | undefined;
   private readonly tail: Tail;
   private readonly follow: Follow;
   private readonly take: TakePage;
@@ -81,9 +82,13 @@ export class Follower implements Waiter {
     this.take = take;
     this.followed = followed;
     this.cursor = follow.from;
+    // One that ends at a seq looks at every commit, for its end.
+    this.streams = follow.until === undefined ? streamsOf(follow.filter) : undefined;
   }
 
-  wake(): void {
+  /** Reads from its cursor, or from `passed` if it has nothing to read before. */
+  wake(passed = 0): void {
+    this.cursor = Math.max(this.cursor, passed);
     try {
       this.goOn();
     } catch (cause) {
@@ -102,7 +107,7 @@ export class Follower implements Waiter {
       const found = lookFrom(this.tail.log, this.follow, this.cursor);
       this.cursor = found.next;
       if (found.type === "over") {
-        this.followed.onOver(found.next);
+        this.end(found.next);
         return;
       }
       if (found.type === "cut") throw new HoldfastError("UNAVAILABLE", "The runtime was shut down.");
@@ -112,7 +117,7 @@ export class Follower implements Waiter {
       }
       const taken = found.type === "page" ? this.take(found.page) : undefined;
       if (taken === "enough") {
-        this.followed.onOver(found.next);
+        this.end(found.next);
         return;
       }
       if (taken !== undefined) {
@@ -128,6 +133,11 @@ export class Follower implements Waiter {
         return;
       }
     }
+  }
+
+  private end(next: number): void {
+    this.stop();
+    this.followed.onOver(next);
   }
 
   private fail(cause: unknown): void {

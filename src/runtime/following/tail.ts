@@ -1,25 +1,33 @@
 /**
- * Wakes the readers that wait at the end of the log after each commit, in slices of time, so that ten thousand watchers do
- * not hold up supervision. A waiting reader costs an entry in a set, no fiber and no listener of its own.
+ * Wakes the readers that wait at the end of the log for a commit that may concern them, in slices of time, so that ten
+ * thousand watchers do not hold up supervision. A reader costs an entry in a set, no fiber and no listener of its own.
  */
 import { WAKE_SLICE_MS } from "../../base/limits.ts";
-import type { EventLog } from "../../store/event-log.ts";
+import { DAEMON_STREAM } from "../../protocol/records.ts";
+import type { Commit, EventLog } from "../../store/event-log.ts";
 
 /** The part of the log that a reader needs: its pages, and news of commits. */
 export type ReadableLog = Pick<EventLog, "head" | "readLines" | "onCommit">;
 
 export interface Waiter {
-  /** Called once for each `wait`. Must not throw. */
-  wake(): void;
+  /** The streams of which it reads; undefined for all. */
+  readonly streams: readonly string[] | undefined;
+  /** Called once for each `wait`: nothing up to `passed` is for this reader. Must not throw. */
+  wake(passed: number): void;
 }
 
 export class Tail {
   readonly log: ReadableLog;
   private readonly monoMs: () => number;
-  private waiting = new Set<Waiter>();
-  /** The readers to wake. They also read what was committed since. */
-  private due = new Set<Waiter>();
+  private readonly waiting = new Set<Waiter>();
+  /** The readers that have come and not left, by stream. */
+  private readonly ofStream = new Map<string, Set<Waiter>>();
+  private readonly ofAll = new Set<Waiter>();
+  /** The readers to wake, each with the seq up to which it has missed nothing. They also read what was committed since. */
+  private readonly due = new Map<Waiter, number>();
   private isScheduled = false;
+  /** The seq of the newest record of which the readers were told. */
+  private told = 0;
   private unlisten: (() => void) | undefined;
 
   constructor(log: ReadableLog, monoMs: () => number) {
@@ -27,27 +35,52 @@ export class Tail {
     this.monoMs = monoMs;
   }
 
-  /** Wakes the reader once at the next commit. */
+  /** Wakes the reader, which has read everything, once at the next commit that may concern it. */
   wait(waiter: Waiter): void {
+    this.enter(waiter);
     this.waiting.add(waiter);
-    this.unlisten ??= this.log.onCommit(() => this.committed());
+    if (this.unlisten !== undefined) return;
+    this.told = this.log.head();
+    this.unlisten = this.log.onCommit((commit) => this.committed(commit));
   }
 
+  /** Forgets a reader. */
   leave(waiter: Waiter): void {
     this.waiting.delete(waiter);
     this.due.delete(waiter);
+    this.ofAll.delete(waiter);
+    for (const stream of waiter.streams ?? []) {
+      const readers = this.ofStream.get(stream);
+      if (readers?.delete(waiter) && readers.size === 0) this.ofStream.delete(stream);
+    }
     if (this.waiting.size + this.due.size > 0) return;
     this.unlisten?.();
     this.unlisten = undefined;
   }
 
-  private committed(): void {
-    if (this.due.size === 0) [this.due, this.waiting] = [this.waiting, this.due];
-    else {
-      for (const waiter of this.waiting) this.due.add(waiter);
-      this.waiting.clear();
+  private enter(waiter: Waiter): void {
+    if (waiter.streams === undefined) this.ofAll.add(waiter);
+    for (const stream of waiter.streams ?? []) {
+      const readers = this.ofStream.get(stream);
+      if (readers === undefined) this.ofStream.set(stream, new Set([waiter]));
+      else readers.add(waiter);
     }
-    this.schedule();
+  }
+
+  private committed({ head, streams }: Commit): void {
+    const passed = this.told;
+    this.told = head;
+    // After a record of the daemon itself, nothing may follow: everybody looks.
+    if (streams === undefined || streams.has(DAEMON_STREAM)) this.call(this.waiting, passed);
+    else {
+      this.call(this.ofAll, passed);
+      for (const stream of streams) this.call(this.ofStream.get(stream) ?? [], passed);
+    }
+    if (this.due.size > 0) this.schedule();
+  }
+
+  private call(readers: Iterable<Waiter>, passed: number): void {
+    for (const waiter of readers) if (this.waiting.delete(waiter)) this.due.set(waiter, passed);
   }
 
   private schedule(): void {
@@ -59,9 +92,9 @@ export class Tail {
   private wakeSlice(): void {
     this.isScheduled = false;
     const until = this.monoMs() + WAKE_SLICE_MS;
-    for (const waiter of this.due) {
+    for (const [waiter, passed] of this.due) {
       this.due.delete(waiter);
-      waiter.wake();
+      waiter.wake(passed);
       if (this.monoMs() >= until) break;
     }
     if (this.due.size > 0) this.schedule();

@@ -5,8 +5,8 @@
 import type { Database } from "better-sqlite3";
 import { READ_PAGE_MAX_CHARS, READ_SCAN_MAX_RECORDS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { isOutput, type LogRecord, type RecordType, workerOf, workerStream } from "../../protocol/records.ts";
-import type { RecordFilter } from "../event-log.ts";
+import { isOutput, type LogRecord, type RecordType, workerOf } from "../../protocol/records.ts";
+import { type RecordFilter, streamsOf } from "../event-log.ts";
 import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
 import type { AbsentRows } from "./projections/kept-rows.ts";
 import type { RecentLine, RecentLines } from "./recent.ts";
@@ -34,10 +34,6 @@ const condition = (filter: RecordFilter, isOfStreams = false): string => {
     : typed;
   return isOfStreams ? `${listed("stream", "streams")} AND ${kind}` : kind;
 };
-
-/** The streams of a filter; undefined for all. */
-const streamsOf = ({ worker_ids, streams }: RecordFilter): readonly string[] | undefined =>
-  worker_ids === undefined ? streams : [...worker_ids.map(workerStream), ...(streams ?? [])];
 
 /** The condition of the index records_lifecycle, so that SQLite uses it if no output is wanted. */
 const lifecycleOnly = (types: readonly RecordType[]): string =>

@@ -10,7 +10,7 @@ import { HELD_FREE_MIN_BYTES, RESERVE_FREE_MIN_BYTES } from "../../base/limits.t
 import type { ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import { newId as newUlid } from "../../protocol/ids.ts";
 import { DAEMON_STREAM, isOutput, type LogRecord, treeStream, workerStream } from "../../protocol/records.ts";
-import type { EventLog } from "../event-log.ts";
+import type { Commit, EventLog } from "../event-log.ts";
 import type { History } from "../history.ts";
 import type { SearchQuery } from "../search.ts";
 import type { Store, Upkeep } from "../upkeep.ts";
@@ -73,9 +73,10 @@ class OpenLog {
   readonly keeper: Keeper;
   readonly held: HeldDrafts;
   readonly group: GroupCommit;
-  readonly listeners = new Set<(head: number) => void>();
+  readonly listeners = new Set<(commit: Commit) => void>();
   readonly judged: (error: HoldfastError) => HoldfastError;
   private newest: number;
+  private readonly recent = makeRecent();
   private readonly reserve: Reserve;
   private readonly continuity: Continuity;
 
@@ -86,8 +87,7 @@ class OpenLog {
     this.judged = makeJudge(file, now);
     putBack(file);
     this.continuity = makeContinuity(file, inspect, this.newId, now);
-    const recent = makeRecent();
-    this.keeper = new Keeper(options, () => attach(options, now, this.newId, recent, this.continuity));
+    this.keeper = new Keeper(options, () => attach(options, now, this.newId, this.recent, this.continuity));
     const { at } = this.keeper;
     this.history = at().history;
     this.newest = at().writer.head();
@@ -193,13 +193,16 @@ class OpenLog {
   }
 
   private publish(): void {
+    const before = this.newest;
     this.newest = this.keeper.at().writer.head();
     this.keeper.wrote(undefined);
+    if (this.listeners.size === 0) return;
+    const commit = { head: this.newest, streams: this.recent.streams(before, this.newest) };
     // A listener that throws must not make a committed transaction look failed. Copy the set: a listener added now is
     // called next time.
     for (const listener of [...this.listeners]) {
       try {
-        listener(this.newest);
+        listener(commit);
       } catch (cause) {
         this.options.onDefect?.(cause);
       }

@@ -18,6 +18,8 @@ export interface RecentLines {
   push(line: RecentLine): void;
   /** The line of a seq; undefined if it is no longer here. */
   at(seq: number): RecentLine | undefined;
+  /** The streams of the records with seq > `after`, up to `head`; undefined if a line is no longer here. */
+  streams(after: number, head: number): ReadonlySet<string> | undefined;
 }
 
 const bytesOf = (entry: RecentLine | undefined): number => (entry === undefined ? 0 : entry.line.length * 2); // V8 uses one or two bytes per code unit
@@ -33,6 +35,10 @@ export const makeRecent = (
     bytes -= bytesOf(slots[seq % maxRecords]);
     slots[seq % maxRecords] = undefined;
   };
+  const at = (seq: number): RecentLine | undefined => {
+    const entry = slots[seq % maxRecords];
+    return entry?.seq === seq ? entry : undefined;
+  };
   return {
     push: (entry) => {
       drop(entry.seq);
@@ -41,9 +47,15 @@ export const makeRecent = (
       oldest = Math.max(oldest, entry.seq - maxRecords + 1);
       while (bytes > maxBytes) drop(oldest++);
     },
-    at: (seq) => {
-      const entry = slots[seq % maxRecords];
-      return entry?.seq === seq ? entry : undefined;
+    at,
+    streams: (after, head) => {
+      const found = new Set<string>();
+      for (let seq = after + 1; seq <= head; seq += 1) {
+        const entry = at(seq);
+        if (entry === undefined) return undefined;
+        found.add(entry.stream);
+      }
+      return found;
     },
   };
 };

@@ -1,16 +1,20 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { READ_PAGE_RECORDS, WAKE_SLICE_MS } from "../../../src/base/limits.ts";
+import { DAEMON_STREAM, workerStream } from "../../../src/protocol/records.ts";
 import { type Follow, Follower, type TakePage } from "../../../src/runtime/following/follower.ts";
 import { type ReadableLog, Tail } from "../../../src/runtime/following/tail.ts";
+import type { Commit } from "../../../src/store/event-log.ts";
 
 /** A log of lines, with what its followers ask of it. */
 const makeLog = (count: number) => {
   const lines = Array.from({ length: count }, (_, n) => `${n + 1}`);
-  const listeners = new Set<(head: number) => void>();
+  const listeners = new Set<(commit: Commit) => void>();
+  const reads: number[] = [];
   const log: ReadableLog = {
     head: () => lines.length,
-    readLines: (after, limit) => {
+    readLines: (after, limit, filter) => {
+      if (filter?.worker_ids !== undefined) reads.push(after);
       const page = lines.slice(after, after + limit);
       return { lines: page, seqs: page.map(Number), scanned: after + page.length };
     },
@@ -22,9 +26,13 @@ const makeLog = (count: number) => {
   return {
     log,
     listeners: () => listeners.size,
-    append: () => {
+    /** The seqs at which the reads for workers began. */
+    reads,
+    /** Without a stream, the followers do not learn of which streams the records are. */
+    append: (stream?: string) => {
       lines.push(`${lines.length + 1}`);
-      for (const listener of [...listeners]) listener(lines.length);
+      const streams = stream === undefined ? undefined : new Set([stream]);
+      for (const listener of [...listeners]) listener({ head: lines.length, streams });
     },
   };
 };
@@ -135,4 +143,36 @@ test("one that has enough ends there, and the rest is not read", async () => {
   const { ends } = follow(new Tail(log, monoMs), () => "enough");
   await nextTurn();
   expect([ends, listeners()]).toEqual([[READ_PAGE_RECORDS], 0]);
+});
+
+test("a follower of some workers is woken for their records and the daemon's, and passes over the others at once", async () => {
+  const { log, append, reads } = makeLog(0);
+  const tail = new Tail(log, monoMs);
+  const { follower } = follow(tail, () => undefined, { filter: { worker_ids: ["a", "b"] } });
+  reads.length = 0;
+  const readsAfter = async (...streams: readonly (string | undefined)[]): Promise<readonly number[]> => {
+    for (const stream of streams) append(stream);
+    await nextTurn();
+    return reads.splice(0);
+  };
+  const [a, b, c] = ["a", "b", "c"].map(workerStream);
+  expect(await readsAfter(c, "board:x")).toEqual([]);
+  expect(await readsAfter(b)).toEqual([2, 3]);
+  expect(await readsAfter(c, a)).toEqual([4, 5]);
+  expect(await readsAfter(c, DAEMON_STREAM)).toEqual([6, 7]);
+  // Records of unknown streams concern everybody.
+  expect(await readsAfter(c, undefined)).toEqual([8, 9]);
+  follower.stop();
+  expect(await readsAfter(a, undefined)).toEqual([]);
+});
+
+test("a follower of one worker that ends at a seq ends there although the worker is quiet", async () => {
+  const { log, append } = makeLog(0);
+  const { ends } = follow(new Tail(log, monoMs), () => undefined, {
+    filter: { worker_ids: ["a"] },
+    until: 1,
+  });
+  append(workerStream("b"));
+  while (ends.length === 0) await nextTurn();
+  expect(ends).toEqual([1]);
 });

@@ -1,8 +1,9 @@
 import type { Database } from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
-import { INSERT_ROWS, TRANSACTION_MAX_RECORDS } from "../../../src/base/limits.ts";
+import { INSERT_ROWS, RECENT_LINES_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../../../src/base/limits.ts";
 import { newId } from "../../../src/protocol/ids.ts";
-import { DAEMON_STREAM, type RecordDraft } from "../../../src/protocol/records.ts";
+import { DAEMON_STREAM, type RecordDraft, workerStream } from "../../../src/protocol/records.ts";
+import type { Commit } from "../../../src/store/event-log.ts";
 import { type AppendBatch, Writer } from "../../../src/store/sqlite/append.ts";
 import { connect } from "../../../src/store/sqlite/connection.ts";
 import { storeError } from "../../../src/store/sqlite/failure.ts";
@@ -169,15 +170,26 @@ describe("commit", () => {
 });
 
 describe("listeners", () => {
-  it("are told the head after each commit, until they stop", () => {
+  it("are told the head and the streams of each commit, until they stop", () => {
     const log = newLog();
-    const heads: number[] = [];
-    const stop = log.onCommit((head) => heads.push(head));
+    const commits: Commit[] = [];
+    const stop = log.onCommit((commit) => commits.push(commit));
     log.append([text("a"), text("b")]);
-    log.append([text("c")]);
+    log.append([{ type: "daemon_stopped", stream: DAEMON_STREAM, payload: { reason: "test" } }]);
     stop();
     log.append([text("d")]);
-    expect(heads).toEqual([2, 3]);
+    expect(commits).toEqual([
+      { head: 2, streams: new Set([workerStream(W)]) },
+      { head: 3, streams: new Set([DAEMON_STREAM]) },
+    ]);
+  });
+
+  it("are told that the streams are not known if memory does not keep the records", () => {
+    const log = newLog();
+    const commits: Commit[] = [];
+    log.onCommit((commit) => commits.push(commit));
+    log.append(Array.from({ length: RECENT_LINES_MAX_RECORDS + 1 }, () => text("a")));
+    expect(commits).toEqual([{ head: RECENT_LINES_MAX_RECORDS + 1, streams: undefined }]);
   });
 
   it("that listen anew while they are told are told once a commit", () => {

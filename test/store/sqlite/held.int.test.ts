@@ -73,7 +73,7 @@ describe("a stop on a full disk", () => {
       const log = newLog({ database: disk.database, ...ROOM });
       log.append([requested()]);
       const heads: number[] = [];
-      log.onCommit((head) => heads.push(head));
+      log.onCommit(({ head }) => heads.push(head));
       disk.full(fault);
       await log.commit(STOP, holds);
       expect(log.worker(W)).toMatchObject({ state: "cancelled", tombstone: true });
