@@ -50,7 +50,7 @@ import { Session } from "./session.ts";
 import { listen, type SocketServer } from "./socket.ts";
 import { ensureToken, keepToken } from "./token.ts";
 import { makeTrim } from "./trim.ts";
-import { makeTurns } from "./turns.ts";
+import { makeTurns, type Turns } from "./turns.ts";
 import { watchLoop } from "./watchdog.ts";
 
 export interface DaemonOptions {
@@ -83,8 +83,7 @@ export const runDaemon = (options: DaemonOptions): Effect.Effect<void, HoldfastE
 const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
-    // Read now, while the client that started this daemon lives: it may be killed with its agent while the
-    // daemon waits for the lock.
+    // Read now: the client that started this daemon may be killed with its agent while the daemon waits for the lock.
     const startedBy = lineageOf(process.ppid, process.pid) ?? [];
     const place = yield* takePlace(options);
     const { path } = place;
@@ -140,8 +139,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         ),
     };
     crashPoint("boot-before-socket");
-    const server = yield* listenFor(options, place, services, peers, output.inline_max_bytes);
-    const http = yield* openHttp(options, services, artifacts.get, () => watchdog.health().ok);
+    const turns = makeTurns(() => performance.now(), setImmediate);
+    const server = yield* listenFor(options, place, services, { peers, turns, output });
+    const http = yield* openHttp(options, services, turns, artifacts.get, () => watchdog.health().ok);
     const door = http === undefined ? server : withHttp(server, http);
     facts = services.facts;
     watchdog.beat();
@@ -242,24 +242,28 @@ const openArtifacts = (options: DaemonOptions) =>
     return yield* attempt(() => artifactsOfReplies(options.stateDir, options.env, aside));
   });
 
+interface ListeningParts {
+  readonly peers: ReturnType<typeof makePeers>;
+  readonly turns: Turns;
+  readonly output: { readonly inline_max_bytes: number };
+}
+
 const listenFor = (
   { env, defects }: DaemonOptions,
   { path, token }: OwnedStateDirectory,
   services: Omit<HandlerServices, "caller">,
-  peers: ReturnType<typeof makePeers>,
-  inlineMaxBytes: number,
+  { peers, turns, output }: ListeningParts,
 ): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const connectionsMax = yield* atStart(() =>
       connectionsOf(env, softLimitOf(textAt("/proc/self/limits") ?? "", "Max open files")),
     );
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
-    const turns = makeTurns(() => performance.now(), setImmediate);
     const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
     const isTest = env.HOLDFAST_VALIDATE === "1";
     return yield* listen(path, connectionsMax, (socket) => {
       const callerOf = peers.callerOf(socket);
-      const judgedSocket = isTest ? judged(socket, inlineMaxBytes) : socket;
+      const judgedSocket = isTest ? judged(socket, output.inline_max_bytes) : socket;
       const { principalOf } = services.runtime;
       const lane = turns.lane();
       return new Session(judgedSocket, { services, callerOf, principalOf, run, defects, guard, turns: lane });

@@ -37,5 +37,4 @@ export const newTokenSecret = (): string =>
 
 export const isTokenSecret = (text: string): boolean => /^hft_[0-9a-f]{64}$/.test(text);
 
-export const tokenDigest = (secret: string): string =>
-  crypto().createHash("sha256").update(secret).digest("hex");
+export const tokenDigest = (secret: string): string => crypto().hash("sha256", secret, "hex");

@@ -14,7 +14,7 @@ import { type EmittedRequest, Emitter, type Framing } from "../emitter.ts";
 import { watched } from "../handlers/watch.ts";
 import { Outbox } from "../outbox.ts";
 import { HEADERS } from "./headers.ts";
-import type { AnswerGround } from "./reply.ts";
+import { type AnswerGround, laneOf } from "./reply.ts";
 import { ResponseSink } from "./response-sink.ts";
 
 const TYPE = "text/event-stream; charset=utf-8";
@@ -61,7 +61,7 @@ export class EventStream {
       this.open();
       return emitter.emit(page.lines);
     });
-    this.ground.turns.add(() => {
+    laneOf(this.ground.turns, this.response.req.socket).add(() => {
       if (this.isOver) return;
       this.fiber = this.ground.run(Effect.suspend(() => watching));
       // A watch of nothing yet has no page, and its client waits for the head.

@@ -12,7 +12,7 @@ import type { KeptFile } from "../keeping.ts";
 import type { Log } from "../log.ts";
 import type { Environment } from "../paths.ts";
 import type { SocketServer } from "../socket.ts";
-import { makeTurns } from "../turns.ts";
+import type { Turns } from "../turns.ts";
 import { type HttpServer, serveHttp } from "./listener.ts";
 import { makeRefusals } from "./refusals.ts";
 
@@ -58,6 +58,7 @@ const openapi = (): string | undefined => {
 export const openHttp = (
   options: HttpOptions,
   services: Omit<HandlerServices, "caller">,
+  turns: Turns,
   artifact: (digest: string) => Promise<Uint8Array>,
   isHealthy: () => boolean,
 ): Effect.Effect<HttpServer | undefined, HoldfastError, Scope.Scope> =>
@@ -70,13 +71,12 @@ export const openHttp = (
     const { log, defects } = options;
     const { runtime } = services;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
-    const turns = makeTurns(() => performance.now(), setImmediate);
     const http = yield* serveHttp({
       ...asked,
       services,
       run,
       defects,
-      turns: turns.lane(),
+      turns,
       connectionsMax: API_CONNECTIONS_MAX,
       principalOf: runtime.principalOf,
       status: Effect.map(runtime.status(), (known) => ({ ...known, ...services.facts() })),

@@ -3,6 +3,7 @@
  * for a request that streams, a line of JSON for each envelope. The status comes from the error catalogue.
  */
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { Effect, type Fiber } from "effect";
 import type { Defects } from "../../actors/defects.ts";
 import type { Caller } from "../../protocol/caller.ts";
@@ -17,7 +18,7 @@ import { HANDLERS } from "../handlers/index.ts";
 import { Outbox } from "../outbox.ts";
 import type { CommandRequest } from "../request.ts";
 import type { StartFiber } from "../requests-in-flight.ts";
-import type { RequestLane } from "../turns.ts";
+import type { RequestLane, Turns } from "../turns.ts";
 import { HEADERS } from "./headers.ts";
 import { ResponseSink } from "./response-sink.ts";
 
@@ -26,8 +27,17 @@ export interface AnswerGround {
   readonly services: Omit<HandlerServices, "caller">;
   readonly run: StartFiber;
   readonly defects: Defects;
-  readonly turns: RequestLane;
+  readonly turns: Turns;
 }
+
+const lanes = new WeakMap<Socket, RequestLane>();
+
+/** The lane of a connection, so that one client with many connections delays another only by what these ask for. */
+export const laneOf = (turns: Turns, socket: Socket): RequestLane => {
+  const known = lanes.get(socket) ?? turns.lane();
+  lanes.set(socket, known);
+  return known;
+};
 
 const JSON_TYPE = "application/json";
 /** Lines of JSON. */
@@ -61,7 +71,7 @@ export class HttpReply {
     // The name determines both handler and data, which the table's type cannot express.
     const handler = HANDLERS[name] as RequestHandler<RequestName>;
     this.lifetime = handler.lifetime;
-    this.ground.turns.add(() => this.begin(handler, data as never, caller));
+    laneOf(this.ground.turns, this.response.req.socket).add(() => this.begin(handler, data as never, caller));
   }
 
   /** Answers without a handler. */

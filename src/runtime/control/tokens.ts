@@ -1,5 +1,4 @@
 /** Tokens with names over the log: the rows are the state, and only digests of secrets are kept. */
-import { timingSafeEqual } from "node:crypto";
 import { Effect, Semaphore } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { decideCreate, decideRevoke, noToken } from "../../control/token/decide.ts";
@@ -17,8 +16,8 @@ export class Tokens implements TokensApi {
   /** One change at a time, so that two tokens cannot take one name. */
   private readonly alone = Semaphore.makeUnsafe(1);
 
-  /** The secret that was presented last. */
-  private presented: { readonly secret: string; readonly digest: Buffer } | undefined;
+  /** The tokens by the digest of their secret; undefined until somebody presents one, and after each change. */
+  private kept: ReadonlyMap<string, Token> | undefined;
 
   constructor(core: Core) {
     this.core = core;
@@ -52,23 +51,13 @@ export class Tokens implements TokensApi {
       }),
     );
 
-  /** The name of the living token with this secret. Each digest is compared in constant time. */
+  /** The name of the living token with this secret. Nothing of a secret can be learned from how long its digest is looked for. */
   readonly principalOf = (secret: string): string | undefined => {
     if (!isTokenSecret(secret)) return undefined;
-    const digest = this.digestOf(secret);
-    const now = this.core.wallMs();
-    return this.core.services.views
-      .tokens()
-      .find((token) => timingSafeEqual(Buffer.from(token.sha256, "hex"), digest) && !isExpired(token, now))
-      ?.name;
+    this.kept ??= new Map(this.core.services.views.tokens().map((token) => [token.sha256, token]));
+    const token = this.kept.get(tokenDigest(secret));
+    return token === undefined || isExpired(token, this.core.wallMs()) ? undefined : token.name;
   };
-
-  /** A client presents the same secret with each of its requests. */
-  private digestOf(secret: string): Buffer {
-    if (this.presented?.secret !== secret)
-      this.presented = { secret, digest: Buffer.from(tokenDigest(secret), "hex") };
-    return this.presented.digest;
-  }
 
   private readonly all: Effect.Effect<readonly Token[], HoldfastError> = attempt(() =>
     this.core.services.views.tokens(),
@@ -80,7 +69,16 @@ export class Tokens implements TokensApi {
     change: (by: string) => Effect.Effect<A, HoldfastError>,
   ): Effect.Effect<A, HoldfastError> {
     return Effect.flatMap(askerOfAll(this.core.authority, options, what), (by) =>
-      this.alone.withPermits(1)(Effect.uninterruptible(change(by))),
+      this.alone.withPermits(1)(
+        Effect.uninterruptible(
+          Effect.ensuring(
+            change(by),
+            Effect.sync(() => {
+              this.kept = undefined;
+            }),
+          ),
+        ),
+      ),
     );
   }
 
