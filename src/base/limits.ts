@@ -1038,8 +1038,9 @@ export const PAGE_FIELD_MAX_UNITS = 256;
 /** Answers of the model in one turn of the engine: the default and the most. */
 export const ENGINE_STEPS_DEFAULT = 50;
 export const ENGINE_STEPS_MAX = 1_000;
-/** Tries of the engine for one answer of the model, and the waits between them. */
-export const ENGINE_TRIES_MAX = 6;
+/** Tries of the engine for one answer of the model, the default and the most, and the waits between them. */
+export const ENGINE_TRIES_DEFAULT = 6;
+export const ENGINE_TRIES_MAX = 20;
 export const ENGINE_RETRY_MIN_MS = 500;
 export const ENGINE_RETRY_MAX_MS = 30_000;
 /** A provider that asks for a longer wait ends the turn; the runtime then waits for its limit. */

@@ -2,7 +2,6 @@
  * The engine of Holdfast: it asks a model, runs the tools that the model calls, and keeps a journal of both. `next` decides;
  * this file carries the decisions out, one at a time.
  */
-import { ENGINE_TRIES_MAX } from "../base/limits.ts";
 import type { EngineOpening } from "../protocol/engine-lines.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
 import { trimmed } from "./compaction.ts";
@@ -199,7 +198,7 @@ class Conversing {
     const failure = this.state.turn?.failure ?? null;
     if (failure !== null) {
       const error = errorOfFailure(failure);
-      this.run.tell({ type: "retry", retry: tried, max_retries: ENGINE_TRIES_MAX - 1, error });
+      this.run.tell({ type: "retry", retry: tried, max_retries: this.parts.rules.tries_max - 1, error });
       await this.options.sleep(wait_ms, signal);
       if (signal.aborted) return;
     }

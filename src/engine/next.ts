@@ -8,8 +8,8 @@ import {
   ENGINE_RETRY_AFTER_MAX_MS,
   ENGINE_RETRY_MAX_MS,
   ENGINE_RETRY_MIN_MS,
-  ENGINE_TRIES_MAX,
 } from "../base/limits.ts";
+import { PROVIDER_ERRORS } from "../protocol/provider-errors.ts";
 import type { ConversationState, EngineTurn, ModelFailure } from "./conversation.ts";
 import type { PendingCall, TurnError } from "./entries.ts";
 import { errorOfFailure } from "./model-errors.ts";
@@ -30,6 +30,8 @@ export type Command =
 
 export interface LoopRules {
   readonly steps_max: number;
+  /** Tries for one answer of the model. */
+  readonly tries_max: number;
   /** The conversation is compacted from this size on; null: never. */
   readonly context_max_tokens: number | null;
   /** The mistake in an answer, in words for the model; undefined if there is none. */
@@ -59,7 +61,7 @@ const afterFailure = (turn: EngineTurn, failure: ModelFailure, rules: LoopRules)
   const { kind, retry_after_ms = 0 } = failure;
   if (kind === "context_overflow" && rules.context_max_tokens !== null && !turn.is_compacted)
     return { type: "compact" };
-  const isWorthIt = RETRIED.has(kind) && turn.tries < ENGINE_TRIES_MAX;
+  const isWorthIt = RETRIED.has(kind) && turn.tries < rules.tries_max;
   if (!isWorthIt || retry_after_ms > ENGINE_RETRY_AFTER_MAX_MS)
     return { type: "end", error: errorOfFailure(failure) };
   const bounds = { min_ms: ENGINE_RETRY_MIN_MS, max_ms: ENGINE_RETRY_MAX_MS };
@@ -73,16 +75,8 @@ const afterAnswer = (
   { text, reason }: NonNullable<EngineTurn["answer"]>,
   rules: LoopRules,
 ): Command => {
-  if (reason === "refusal")
-    return { type: "end", error: { code: "REFUSED", message: "The model refused to answer." } };
-  if (reason === "length")
-    return {
-      type: "end",
-      error: {
-        code: "OUTPUT_TOO_LARGE",
-        message: "The answer reached the model's output limit before it was complete.",
-      },
-    };
+  if (reason === "refusal") return { type: "end", error: PROVIDER_ERRORS.refusal };
+  if (reason === "length") return { type: "end", error: PROVIDER_ERRORS.max_tokens };
   const mistake = rules.mistakeIn(text);
   if (mistake === undefined) return { type: "end", error: null };
   return corrections < ENGINE_CORRECTIONS_MAX

@@ -1,6 +1,6 @@
 /** The parts of one conversation, as its opening asks for them. Each provider is loaded when it is asked for. */
 import { resolve } from "node:path";
-import { ENGINE_CONTEXT_DEFAULT_TOKENS, ENGINE_STEPS_DEFAULT } from "../base/limits.ts";
+import { ENGINE_CONTEXT_DEFAULT_TOKENS, ENGINE_STEPS_DEFAULT, ENGINE_TRIES_DEFAULT } from "../base/limits.ts";
 import type { EngineOpening } from "../protocol/engine-lines.ts";
 import type { Model } from "./model.ts";
 import type { ConversationParts } from "./native.ts";
@@ -40,7 +40,7 @@ export const partsOf = async (
   opening: EngineOpening,
   own: Partial<ModelAndTools> = {},
 ): Promise<ConversationParts> => {
-  const { output_schema, max_steps, compaction = "trim", context_tokens } = opening.settings;
+  const { output_schema, max_steps, max_tries, compaction = "trim", context_tokens } = opening.settings;
   const { model, tools = NO_TOOLS } = own;
   const parts = model === undefined ? { ...(await modelAndTools(opening)), ...own } : { model, tools };
   return {
@@ -48,6 +48,7 @@ export const partsOf = async (
     compaction,
     rules: {
       steps_max: max_steps ?? ENGINE_STEPS_DEFAULT,
+      tries_max: max_tries ?? ENGINE_TRIES_DEFAULT,
       context_max_tokens: compaction === "off" ? null : (context_tokens ?? ENGINE_CONTEXT_DEFAULT_TOKENS),
       mistakeIn:
         output_schema === undefined ? ANY_FORM : (await import("./answer-form.ts")).checkOf(output_schema),

@@ -113,6 +113,8 @@ export interface EngineSettings {
   /** A JSON Schema of the final answer. */
   readonly output_schema?: JsonValue;
   readonly max_steps?: number;
+  /** Tries for one answer of the model. */
+  readonly max_tries?: number;
   readonly max_output_tokens?: number;
   readonly compaction?: string;
   readonly context_tokens?: number;

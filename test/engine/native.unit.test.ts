@@ -1,6 +1,6 @@
 /** The loop as its runtime sees it: what is told, in which order, for each way in which a turn may go. */
 import { describe, expect, it } from "vitest";
-import { ENGINE_TRIES_MAX } from "../../src/base/limits.ts";
+import { ENGINE_TRIES_DEFAULT } from "../../src/base/limits.ts";
 import { checkOf } from "../../src/engine/answer-form.ts";
 import { scriptedModel } from "../../src/engine/scripted.ts";
 import type { EngineInput, EngineLine } from "../../src/protocol/engine-lines.ts";
@@ -69,7 +69,7 @@ describe("a failure of the model", () => {
   it("is tried again with growing waits, a bounded number of times", async () => {
     const world = makeWorld();
     const { lines } = await runOnce(world, [], { model: failing("overloaded") });
-    expect(world.asked).toHaveLength(ENGINE_TRIES_MAX);
+    expect(world.asked).toHaveLength(ENGINE_TRIES_DEFAULT);
     expect(world.waits).toEqual([500, 1_000, 2_000, 4_000, 8_000]);
     expect(endOf(lines)).toMatchObject({ error: { code: "PROVIDER_ERROR" } });
   });

@@ -10,6 +10,7 @@ import type { EngineInput, EngineLine, EngineOpening } from "../../src/protocol/
 
 const RULES: LoopRules = {
   steps_max: 10,
+  tries_max: 6,
   context_max_tokens: null,
   mistakeIn: ANY_FORM,
   random: () => 0,

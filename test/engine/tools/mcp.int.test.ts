@@ -37,7 +37,7 @@ const ready = async (server: McpServer): Promise<ToolSource> => {
 it("offers the tools of a server, and believes none of its hints", async () => {
   const tools = await sourceOf(program("none")).list();
   expect(tools.map(({ name }) => name)).toEqual(
-    ["echo", "note", "fail", "env", "picture"].map((name) => `mcp__fake__${name}`),
+    ["echo", "note", "fail", "env", "picture", "much"].map((name) => `mcp__fake__${name}`),
   );
   expect(tools[0]).toEqual({
     name: "mcp__fake__echo",

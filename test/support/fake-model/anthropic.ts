@@ -4,6 +4,8 @@ import {
   type Block,
   type Dialect,
   deltas,
+  type FailedReply,
+  type Failure,
   isBroken,
   named,
   newId,
@@ -165,4 +167,15 @@ const error = (status: number) => ({
   request_id: newId("req"),
 });
 
-export const anthropic: Dialect = { read, events, whole, error, frame: named };
+const failed = (status: number, type: string, message: string): FailedReply => ({
+  status,
+  body: { type: "error", error: { type, message }, request_id: newId("req") },
+});
+
+const failures: Readonly<Record<Failure, FailedReply>> = {
+  overflow: failed(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+  quota: failed(429, "rate_limit_error", "This request would exceed your organization's rate limit."),
+  nomodel: failed(404, "not_found_error", "model: gpt-x"),
+};
+
+export const anthropic: Dialect = { read, events, whole, error, failures, frame: named };

@@ -3,6 +3,8 @@ import {
   type Ask,
   type Dialect,
   deltas,
+  type FailedReply,
+  type Failure,
   isBroken,
   newId,
   type Reply,
@@ -12,7 +14,7 @@ import {
   USAGE,
   unnamed,
 } from "./dialect.ts";
-import { error as openaiError } from "./responses.ts";
+import { FAILURES, error as openaiError } from "./responses.ts";
 
 interface Body {
   readonly model?: string;
@@ -123,4 +125,15 @@ const whole = (reply: Reply, model: string) => ({
   usage,
 });
 
-export const chat: Dialect = { read, events, whole, error: openaiError, frame: unnamed };
+const failed = (status: number, failure: Failure): FailedReply => ({
+  status,
+  body: { error: { ...FAILURES[failure], type: "invalid_request_error", param: null } },
+});
+
+const failures: Readonly<Record<Failure, FailedReply>> = {
+  overflow: failed(400, "overflow"),
+  quota: failed(429, "quota"),
+  nomodel: failed(404, "nomodel"),
+};
+
+export const chat: Dialect = { read, events, whole, error: openaiError, failures, frame: unnamed };

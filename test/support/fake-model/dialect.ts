@@ -28,11 +28,19 @@ export type Block =
   | { readonly kind: "text" | "thinking"; readonly text: string }
   | { readonly kind: "call"; readonly name: string; readonly input: Readonly<Record<string, unknown>> };
 
-/** `silence` and `cut` come in the middle of the last block: the line stays open, or is dropped. */
-export type End = "stop" | "refusal" | "max_tokens" | "silence" | "cut" | Failure;
+/**
+ * `silence`, `cut`, `reset` and `garbage` come in the middle of the last block: the line stays open, is dropped, is reset, or goes on with
+ * something that is no JSON.
+ */
+export type End = "stop" | "refusal" | "max_tokens" | "silence" | "cut" | "reset" | "garbage" | Failure;
 
-/** Only in the Responses API: the stream ends with `response.failed`. */
+/** In the Responses API the stream ends with `response.failed`; the others answer with an HTTP error. */
 export type Failure = "overflow" | "quota" | "nomodel";
+
+export interface FailedReply {
+  readonly status: number;
+  readonly body: unknown;
+}
 
 export interface Reply {
   readonly blocks: readonly Block[];
@@ -52,6 +60,8 @@ export interface Dialect {
   /** The reply in one piece, for requests that do not stream. */
   whole(reply: Reply, model: string): unknown;
   error(status: number): unknown;
+  /** The HTTP error for a failure that this dialect does not tell in its stream. */
+  failures?: Readonly<Record<Failure, FailedReply>>;
   /** An event as it goes over the wire. */
   frame(event: ServerEvent): string;
 }
@@ -61,7 +71,8 @@ export const named = (event: ServerEvent): string => `event: ${event.type}\n${un
 
 export const unnamed = (event: ServerEvent): string => `data: ${JSON.stringify(event)}\n\n`;
 
-export const isBroken = (end: End): boolean => end === "silence" || end === "cut";
+const BROKEN: ReadonlySet<End> = new Set(["silence", "cut", "reset", "garbage"]);
+export const isBroken = (end: End): boolean => BROKEN.has(end);
 
 export const newId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll("-", "").slice(0, 20)}`;
 

@@ -4,6 +4,7 @@ import {
   type Block,
   type Dialect,
   deltas,
+  type End,
   type Failure,
   isBroken,
   named,
@@ -126,7 +127,7 @@ function* stream(reply: Reply, model: string): Generator<ServerEvent> {
     yield { type: "response.output_item.done", output_index, item };
     output.push(item);
   }
-  const failure = FAILURES[reply.end as Failure];
+  const failure = (FAILURES as Partial<Record<End, object>>)[reply.end];
   if (failure !== undefined) {
     yield { type: "response.failed", response: { ...started, status: "failed", error: failure, output } };
     return;
@@ -134,7 +135,8 @@ function* stream(reply: Reply, model: string): Generator<ServerEvent> {
   yield { type: `response.${endOf(reply).status}`, response: { ...started, ...endOf(reply), output } };
 }
 
-const FAILURES: Partial<Record<Failure, { readonly code: string; readonly message: string }>> = {
+/** In the words of both of OpenAI's APIs. */
+export const FAILURES: Readonly<Record<Failure, { readonly code: string; readonly message: string }>> = {
   overflow: {
     code: "context_length_exceeded",
     message: "Your input exceeds the context window of this model. Please adjust your input and try again.",

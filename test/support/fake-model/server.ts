@@ -1,6 +1,6 @@
 /**
  * A scripted model server, on loopback alone, for tests with real agent CLIs. It keeps no conversation, so that restarts,
- * resumed sessions and parallel runs need no reset. The scenario of a request is the prefix of its path
+ * resumed sessions and parallel runs need no reset; a scenario that differs the second time needs a prompt of its own. The scenario of a request is the prefix of its path
  * (`/s/NAME/v1/messages`), or a mark in the prompt (`[[scenario:NAME]]`), or `text`.
  */
 import { once } from "node:events";
@@ -8,10 +8,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { listenOnLoopback } from "../net.ts";
 import { anthropic } from "./anthropic.ts";
 import { chat } from "./chat.ts";
-import type { Dialect, ServerEvent } from "./dialect.ts";
+import type { Dialect, End, FailedReply, ServerEvent } from "./dialect.ts";
 import { gemini, isGemini } from "./gemini.ts";
 import { responses } from "./responses.ts";
-import { isScenario, replyOf, type ScenarioName, turnOf } from "./scenarios.ts";
+import { isScenario, replyOf, type ScenarioName, type Turn, turnOf } from "./scenarios.ts";
 
 const REQUEST_MAX_BYTES = 16 * 1024 * 1024;
 /** The newest requests are kept for assertions. */
@@ -60,9 +60,30 @@ const bodyOf = async (request: IncomingMessage): Promise<Record<string, unknown>
   return bytes === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString());
 };
 
-const sendJson = (response: ServerResponse, status: number, body: unknown): void => {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+/** What stands in the place of an answer. A text is a page. */
+interface ReplyWithoutModel extends FailedReply {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const send = (response: ServerResponse, { status, body, headers }: ReplyWithoutModel): void => {
+  const isPage = typeof body === "string";
+  const type = isPage ? "text/html" : "application/json";
+  response.writeHead(status, { "content-type": type, ...headers }).end(isPage ? body : JSON.stringify(body));
 };
+const sendJson = (response: ServerResponse, status: number, body: unknown): void =>
+  send(response, { status, body });
+
+const PAGE = "<!doctype html><title>Bad gateway</title><p>Something is wrong.";
+
+const failureOf = (turn: Turn, dialect: Dialect): ReplyWithoutModel | undefined => {
+  if (!("status" in turn)) return turn.end === undefined ? undefined : failureIn(turn.end, dialect);
+  const { status, html, retry_after_s } = turn;
+  const headers = retry_after_s === undefined ? undefined : { "retry-after": `${retry_after_s}` };
+  return { status, body: html ? PAGE : dialect.error(status), headers };
+};
+
+const failureIn = (end: End, { failures }: Dialect): FailedReply | undefined =>
+  (failures as Partial<Record<End, FailedReply>> | undefined)?.[end];
 
 const stream = async (
   response: ServerResponse,
@@ -120,18 +141,27 @@ export const startFakeModel = async (): Promise<FakeModel> => {
 
     const ask = dialect.read(body, path);
     const { scenario, prompt, asked } = scenarioOf(ask.prompts, prefix);
-    const turn = turnOf(scenario, ask, asked);
-    const status = "status" in turn ? turn.status : 200;
     const { round, results, schema } = ask;
-    note({ path, status, scenario, round, asked, results, prompt, credential, schema });
-    if ("status" in turn) return sendJson(response, status, dialect.error(status));
+    const isSame = (seen: Seen) => seen.path === path && seen.prompt === prompt && seen.round === round;
+    const turn = turnOf(scenario, ask, asked, requests.filter(isSame).length);
+    const failed = failureOf(turn, dialect);
+    note({
+      path,
+      status: failed?.status ?? 200,
+      ...{ scenario, round, asked, results, prompt, credential, schema },
+    });
+    if (failed !== undefined || "status" in turn) return send(response, failed!);
 
     const reply = replyOf(turn, ask.tools);
+    const isLost = reply.end === "reset" && reply.blocks.length === 0;
+    if (isLost) return void response.socket?.resetAndDestroy();
     const isSilent = reply.end === "silence";
     if (isSilent && reply.blocks.length === 0) return;
     if (!ask.stream && !isSilent) return sendJson(response, 200, dialect.whole(reply, ask.model));
     await stream(response, dialect.events(reply, ask.model), dialect.frame);
+    if (reply.end === "garbage") response.write("data: {this is no JSON\n\n");
     if (reply.end === "cut") response.socket?.destroySoon();
+    else if (reply.end === "reset") response.socket?.resetAndDestroy();
     else if (!isSilent) response.end();
   };
 

@@ -3,6 +3,7 @@ import {
   ENGINE_CONTEXT_MAX_TOKENS,
   ENGINE_CONTEXT_MIN_TOKENS,
   ENGINE_STEPS_MAX,
+  ENGINE_TRIES_MAX,
   MCP_SERVERS_OF_AGENT_MAX,
 } from "../../../base/limits.ts";
 import { COMPACTION_POLICIES } from "../../../protocol/engine-lines.ts";
@@ -20,7 +21,15 @@ import { MCP_NAME_FORM } from "../../../protocol/forms.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import { agentProblems } from "../../decoding/agent-rules.ts";
 import { type KindFacts, NO_COST } from "../../facts.ts";
-import { COMPACTION, CONTEXT_TOKENS, MAX_OUTPUT_TOKENS, MAX_STEPS, MCP, SYSTEM } from "./settings.ts";
+import {
+  COMPACTION,
+  CONTEXT_TOKENS,
+  MAX_OUTPUT_TOKENS,
+  MAX_STEPS,
+  MAX_TRIES,
+  MCP,
+  SYSTEM,
+} from "./settings.ts";
 
 const wholeIn =
   (key: string, min: number, max: number): ValueCheck =>
@@ -39,6 +48,7 @@ export const mcpNames = (value: unknown): readonly string[] | undefined =>
 const OWN_KEYS: Readonly<Record<string, ValueCheck>> = {
   [SYSTEM]: (value) => (typeof value === "string" && value.trim() !== "" ? undefined : SYSTEM),
   [MAX_STEPS]: wholeIn(MAX_STEPS, 1, ENGINE_STEPS_MAX),
+  [MAX_TRIES]: wholeIn(MAX_TRIES, 1, ENGINE_TRIES_MAX),
   [MAX_OUTPUT_TOKENS]: wholeIn(MAX_OUTPUT_TOKENS, 1, ENGINE_CONTEXT_MAX_TOKENS),
   [CONTEXT_TOKENS]: wholeIn(CONTEXT_TOKENS, ENGINE_CONTEXT_MIN_TOKENS, ENGINE_CONTEXT_MAX_TOKENS),
   [MCP]: (value) => (mcpNames(value) === undefined ? MCP : undefined),
@@ -86,6 +96,7 @@ export const facts = {
     CONTEXT_TOKENS,
     MAX_OUTPUT_TOKENS,
     MAX_STEPS,
+    MAX_TRIES,
     SYSTEM,
   ],
   binary: null,

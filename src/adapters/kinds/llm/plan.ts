@@ -5,7 +5,15 @@ import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 import { mcpNames } from "./facts.ts";
 import { engineArguments } from "./program.ts";
-import { COMPACTION, CONTEXT_TOKENS, MAX_OUTPUT_TOKENS, MAX_STEPS, MCP, SYSTEM } from "./settings.ts";
+import {
+  COMPACTION,
+  CONTEXT_TOKENS,
+  MAX_OUTPUT_TOKENS,
+  MAX_STEPS,
+  MAX_TRIES,
+  MCP,
+  SYSTEM,
+} from "./settings.ts";
 
 /** Without a configuration and without a daemon. */
 export const NO_GROUND: EngineGround = { providers: {}, mcp: {} };
@@ -18,6 +26,7 @@ const settingsOf = ({ ext, budget, interactive, profile, output_schema }: Worker
     profile,
     output_schema,
     max_steps,
+    max_tries: ext[MAX_TRIES],
     max_output_tokens: ext[MAX_OUTPUT_TOKENS],
     compaction: ext[COMPACTION],
     context_tokens: ext[CONTEXT_TOKENS],
