@@ -663,4 +663,18 @@ export const PROMISES: readonly Kept[] = [
       "${SENDERS} senders and ${CONSUMERS} consumers over ${KILLS} kills of the daemon: nothing is lost, doubled or out of order, and attempts are bounded",
     ),
   },
+  {
+    id: "R42",
+    sentence:
+      "The engine of kind `llm` repeats no call that may have had an effect, and asks for no answer on record again, at whatever point it is killed.",
+    tier: "D",
+    proofs: [
+      ...by(
+        "chaos/engine.chaos.test.ts",
+        "${RUNS} engines that are killed repeat no payment, pay for no step on record twice, and end alike",
+        "under a daemon, the usage of a turn is on record once, at whatever point its engine was killed",
+      ),
+      ...by("engine/crashes.unit.test.ts", "that dies at passage $passage of $point goes on"),
+    ],
+  },
 ];

@@ -5,8 +5,9 @@
 import { existsSync, writeFileSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import { LINE_MAX_BYTES } from "../base/limits.ts";
+import { makeLineSplitter } from "../base/line-splitter.ts";
 import type { EngineInput, EngineLine, EngineOpening } from "../protocol/engine-lines.ts";
 import { type AtCrashPoint, ENGINE_CRASH_POINTS } from "./crash.ts";
 import { fileJournals } from "./journals.ts";
@@ -42,6 +43,16 @@ const tell = (line: EngineLine): void => {
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { signal }).catch(() => undefined);
 
+/** Ends at 0x0A alone: the line separators of Unicode may stand in a text. */
+async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const splitter = makeLineSplitter(LINE_MAX_BYTES);
+  for await (const chunk of input)
+    for (const line of splitter.push(chunk)) {
+      if ("tooLong" in line) throw new Error(`A line of the input has more than ${LINE_MAX_BYTES} bytes.`);
+      yield line.text.toString("utf8");
+    }
+}
+
 async function* inputsOf(lines: AsyncIterator<string>): AsyncGenerator<EngineInput> {
   for (let next = await lines.next(); next.done !== true; next = await lines.next())
     yield JSON.parse(next.value) as EngineInput;
@@ -50,7 +61,7 @@ async function* inputsOf(lines: AsyncIterator<string>): AsyncGenerator<EngineInp
 const main = async (): Promise<void> => {
   const stopped = new AbortController();
   process.once("SIGTERM", () => stopped.abort());
-  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+  const lines = linesOf(process.stdin);
   const first = await lines.next();
   if (first.done === true) return;
   const engine = nativeEngine({

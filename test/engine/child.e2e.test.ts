@@ -1,8 +1,9 @@
 /** Kind `llm` as people run it: real daemon, real child, a script in the place of the model. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Commands, makeCommands, until } from "../cli/support/commands.ts";
+import { type MakePlace, placeOf } from "./places.ts";
 
 let commands: Commands;
 beforeAll(() => {
@@ -10,22 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => commands.close());
 
-let places = 0;
-/** A directory of one test: its script, the ledger of its tools, and the journals. */
-const makePlace = (answers: readonly object[], tools: readonly object[] = []) => {
-  places += 1;
-  const dir = join(commands.home, "places", String(places));
-  mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, "script.json"), JSON.stringify({ answers, tools }));
-  const spawn = (prompt: string, ...flags: string[]) =>
-    commands.agent(
-      ...["spawn", "llm", prompt, "--model", "scripted/script.json", "--cwd", dir],
-      ...["--env", `HOLDFAST_ENGINE_HOME=${join(dir, "journals")}`, "--backoff", "0s..0s"],
-      ...flags,
-    );
-  const ledger = (): readonly string[] => readFileSync(join(dir, "ledger"), "utf8").trim().split("\n");
-  return { dir, spawn, ledger };
-};
+const makePlace: MakePlace = (...script) => placeOf(commands, ...script);
 
 const pay = { id: "pay-1", name: "pay" };
 const ledgered = { name: "pay", ledger: "ledger" };
