@@ -72,7 +72,7 @@ const promptOf = (scenario: ScenarioName): string => {
 
 interface RunOfScenario {
   readonly worker: WorkerHandle;
-  /** What the model was asked. */
+  /** Requests that the model got. */
   asked(): FakeModel["requests"];
 }
 

@@ -138,7 +138,7 @@ const scenarios = {
   hang: () => [{ parts: [], end: "silence" }],
   hangstream: () => [{ parts: [{ text: "Partial answer, then silence." }], end: "silence" }],
   drop: () => [{ parts: [{ text: "Partial answer before the line drops." }], end: "cut" }],
-  /** Of kind llm: several calls in one answer, and several rounds. */
+  /** For kind llm: several calls in one answer, and several rounds. */
   parallel: () => [{ parts: [echo("a"), echo("b"), echo("c")] }, say("Three echoes.")],
   fiverounds: () => [
     ...[1, 2, 3, 4, 5].map((round): Turn => ({ parts: [{ text: `Round ${round}.` }, echo(`${round}`)] })),

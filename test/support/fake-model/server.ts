@@ -60,7 +60,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Record<string, unknown>
   return bytes === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString());
 };
 
-/** What stands in the place of an answer. A text is a page. */
+/** A reply in the place of an answer. A text is a page. */
 interface ReplyWithoutModel extends FailedReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
