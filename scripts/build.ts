@@ -45,6 +45,7 @@ const APART: Readonly<Record<string, string>> = {
   "cli-tree-file": "src/tree-file/read.ts",
   "cli-offline": "src/daemon/offline.ts",
   "cli-artifacts": "src/daemon/artifacts.ts",
+  "cli-defaults": "src/cli/defaults/written.ts",
   "cli-configuration": "src/daemon/configuration.ts",
   "cli-mcp": "src/daemon/mcp.ts",
   "cli-spawn-request": "src/cli/spawn-request.ts",
@@ -56,7 +57,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|published|spawn-request|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
+          /\/(manifest|published|spawn-request|written|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

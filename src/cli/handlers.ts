@@ -6,6 +6,7 @@ import * as board from "./commands/board.ts";
 import * as care from "./commands/care.ts";
 import * as cas from "./commands/cas.ts";
 import { changesProblems } from "./commands/changes.ts";
+import * as config from "./commands/config.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import * as inbox from "./commands/inbox.ts";
@@ -125,6 +126,10 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "mcp/add": mcp.add,
   "mcp/remove": mcp.remove,
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
+  "config/list": config.list,
+  "config/get": config.get,
+  "config/set": config.set,
+  "config/unset": config.unset,
   "daemon/run": daemon.run,
   "daemon/start": daemon.start,
   "daemon/stop": daemon.stop,
@@ -199,6 +204,9 @@ export const CHECKS: Checks = {
   "agent/logs": logsProblems,
   "agent/search": searchProblems,
   "agent/usage": usageProblems,
+  "config/get": config.configProblems,
+  "config/set": config.configProblems,
+  "config/unset": config.configProblems,
   "daemon/run": daemon.httpProblems,
   "daemon/start": daemon.httpProblems,
   "daemon/stop": daemon.stopProblems,

@@ -10,6 +10,7 @@ import type { ArgDef, CommandDef } from "../commands/command.ts";
 import { COMMANDS } from "../commands/commands.ts";
 import { FLAGS_ELSEWHERE } from "../commands/elsewhere.ts";
 import { GLOBAL_FLAGS } from "../commands/flags.ts";
+import type { ResolvedDefault } from "../protocol/defaults.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { type CallReader, childrenOf, isMistyped, noSuchCommand, type TypedWords } from "./misnamed.ts";
 import { readName, readValue } from "./values.ts";
@@ -29,6 +30,8 @@ export interface Call {
   readonly unknown?: HoldfastError;
   /** A word directly behind a flag that takes its value after `=`: the flag, and the word's index in `args`. The word may be meant as the value. */
   readonly behind?: { readonly flag: string; readonly at: number };
+  /** The defaults that the call was given (src/cli/defaults), for a dry run. */
+  readonly defaults?: readonly ResolvedDefault[];
   /** A word follows an unknown flag and may be the flag's value, so `args` may be wrong. */
   readonly isDoubtful?: true;
 }

@@ -1,5 +1,6 @@
 /** Results of commands that the client carries out itself. */
 
+import type { DefaultValue } from "../protocol/defaults.ts";
 import type { Level } from "../protocol/validate/finding.ts";
 import type { EffectWord } from "../runtime/api.ts";
 
@@ -10,6 +11,18 @@ export interface InstallReply {
   readonly commands: readonly string[];
   readonly ran: boolean;
   readonly effect: EffectWord;
+}
+
+export interface ConfigListReply {
+  /** The user's file, whether it exists or not. */
+  readonly user: string;
+  readonly repository: string | null;
+  readonly defaults: readonly {
+    readonly key: string;
+    readonly value: DefaultValue;
+    readonly source: "environment" | "repository" | "user";
+    readonly from: string;
+  }[];
 }
 
 export interface UpgradeReply {

@@ -2,6 +2,7 @@
 import { success } from "../protocol/outcome.ts";
 import { askedMode, generationOf, paintFor } from "./choices.ts";
 import { type Env, type Streams, stateDirOf } from "./context.ts";
+import { withDefaults } from "./defaults/apply.ts";
 import { execute, newRequestId } from "./execute.ts";
 import { CHECKS } from "./handlers.ts";
 import { type Call, parse } from "./parse.ts";
@@ -32,7 +33,8 @@ export const run = async (
     await streams.stdout(inMode("agent/schema", schemas, bare, call.flags, env, started));
     return 0;
   }
-  return execute(call, streams, env, started);
+  const place = { env, stateDir: stateDirOf(call.flags, env, process.cwd()), cwd: process.cwd() };
+  return execute(await withDefaults(call, place), streams, env, started);
 };
 
 /** Help and schemas are printed plain, unless a flag or HOLDFAST_OUTPUT asks for an envelope: stdout then has only envelopes. */

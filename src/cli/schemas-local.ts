@@ -1,5 +1,6 @@
 /** The `data` of commands that need no daemon: artifacts and validators. A part of schemas.ts, loaded only with it. */
 import * as z from "zod";
+import { DEFAULT_NAMES, type ResolvedDefault } from "../protocol/defaults.ts";
 import { digest, effect, time } from "../protocol/replies/reply.ts";
 import type { ArtifactRow } from "../store/cas/store.ts";
 
@@ -22,11 +23,38 @@ const mcp = z.object({
   stderr_truncated: z.boolean(),
 });
 
+const defaultValue = z.union([z.string(), z.number(), z.boolean()]);
+export const ResolvedDefaultView: z.ZodType<ResolvedDefault> = z.object({
+  name: z.enum(DEFAULT_NAMES),
+  value: defaultValue.nullable().describe("a timeout is in milliseconds, 0 for none; null: the agent's own"),
+  source: z.enum(["flag", "environment", "repository", "user", "built_in"]),
+  from: z.string().nullable().describe("the flag, the variable or the file"),
+  refused: defaultValue
+    .optional()
+    .describe("value of the repository that gives the agent more than yours, and so does not count"),
+});
+const place = { key: z.string(), path: z.string() };
+
 export const LOCAL_OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "mcp/list": mcp,
   "mcp/get": mcp,
   "mcp/add": mcp.extend({ effect: z.enum(["created", "noop"]) }),
   "mcp/remove": mcp.extend({ effect: z.enum(["deleted", "noop"]) }),
+  "config/get": ResolvedDefaultView,
+  "config/list": z.object({
+    user: z.string().describe("your file"),
+    repository: z.string().nullable().describe("the file of the repository here; null without one"),
+    defaults: z.array(
+      z.object({
+        key: z.string(),
+        value: defaultValue,
+        source: z.enum(["environment", "repository", "user"]),
+        from: z.string(),
+      }),
+    ),
+  }),
+  "config/set": z.object({ ...place, value: defaultValue, effect: z.enum(["created", "updated", "noop"]) }),
+  "config/unset": z.object({ ...place, effect: z.enum(["deleted", "noop"]) }),
   "cas/put": z.object({ digest, size_bytes: z.int(), effect: z.enum(["created", "noop"]) }),
   "cas/get": z.object({
     digest,

@@ -49,12 +49,15 @@ import {
 import { SupervisorPhase } from "../protocol/tree.ts";
 import { WorkerState } from "../protocol/worker.ts";
 import type { DoctorReport } from "./reports.ts";
-import { LOCAL_OUTPUTS } from "./schemas-local.ts";
+import { LOCAL_OUTPUTS, ResolvedDefaultView } from "./schemas-local.ts";
 
 const perWorkers = z.object({ effect, results: z.array(PerWorker) });
 const applied = z.object({ effect, ...AppliedReply.shape });
 /** With --wait and --watch, the result of the worker too. */
-const spawned = z.union([SpawnReply, SpawnReply.extend(WaitReply.shape)]);
+const spawned = z.union([
+  SpawnReply.extend({ defaults: z.array(ResolvedDefaultView).optional().describe("with --dry-run") }),
+  SpawnReply.extend(WaitReply.shape),
+]);
 const kinds = z.array(
   z.object({
     kind: z.string(),

@@ -8,6 +8,7 @@ import { BOARD_COMMANDS } from "./board.ts";
 import { CARE_COMMANDS } from "./care.ts";
 import { CAS_COMMANDS } from "./cas.ts";
 import type { CommandDef } from "./command.ts";
+import { CONFIG_COMMANDS } from "./config.ts";
 import { DAEMON_COMMANDS } from "./daemon.ts";
 import { DB_COMMANDS } from "./db.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly CommandDef[] = [
   ...BOARD_COMMANDS,
   ...SKILL_COMMANDS,
   ...MACHINE_COMMANDS,
+  ...CONFIG_COMMANDS,
   ...TOKEN_COMMANDS,
   ...DAEMON_COMMANDS,
   ...DB_COMMANDS,

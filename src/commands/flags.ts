@@ -1,6 +1,7 @@
 /** Flags and arguments that commands of several files share, the global flags, and the variables of the environment. */
 import type { FlagDef } from "../base/flag.ts";
 import { PRINTED_HEARTBEAT_MS } from "../base/limits.ts";
+import { DEFAULT_NAMES, variableOfDefault } from "../protocol/defaults.ts";
 import type { ArgDef } from "./command.ts";
 import { PROGRAMS } from "./kinds.ts";
 
@@ -49,6 +50,10 @@ export const ENVIRONMENT: readonly { readonly name: string; readonly help: strin
   { name: "HOLDFAST_TOKEN", help: "secret of the token that names you in records" },
   { name: "HOLDFAST_TOKEN_FILE", help: "file with that secret, which only you may read" },
   { name: "HOLDFAST_VALIDATE", help: "1 checks every envelope against its contract before it is printed" },
+  ...DEFAULT_NAMES.map((name) => ({
+    name: variableOfDefault(name),
+    help: `default of --${name} of agent spawn${name === "worktree" ? ": on or off" : ""}`,
+  })),
   { name: "CI", help: "if not empty: json by default, even on a terminal" },
   { name: "NO_COLOR", help: "if not empty: no colours" },
   ...PROGRAMS.map(({ short, variable }) => ({ name: variable, help: `the program of kind ${short}` })),

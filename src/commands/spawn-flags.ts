@@ -60,6 +60,11 @@ export const SPAWN_FLAGS: readonly FlagDef[] = [
     help: "a repeat with the same key returns the first worker",
   },
   dryRun,
+  {
+    name: "no-defaults",
+    type: "bool",
+    help: "without the defaults of the environment, the repository and your config.yaml (see agent config list)",
+  },
   { name: "watch", short: "w", type: "bool", help: "follow the worker to its end" },
   { name: "wait", type: "bool", help: "block until it has ended; exit as `agent wait` does" },
   { name: "detach", short: "d", type: "bool", help: "return at once (the default)" },

@@ -11,6 +11,7 @@ import { readNamed } from "../base/files/regular-file.ts";
 import { CONFIGURATION_MAX_BYTES } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { Configuration, configurationKeys, NO_CONFIGURATION } from "../protocol/configuration.ts";
+import { isDefaultName } from "../protocol/defaults.ts";
 import { configurationPath, socketPath } from "./paths.ts";
 
 export interface ConfigurationReading {
@@ -64,6 +65,16 @@ export const readConfiguration = (stateDir: string): ConfigurationReading | unde
   }
 };
 
+/** The parts of the file that the daemon uses. Defaults are the client's, so a change of them alone outdates no daemon. */
+const usedParts = (stateDir: string): string => {
+  const { configuration, problems } = readConfiguration(stateDir) ?? bad([]);
+  const kinds = Object.entries(configuration.kinds).map(([kind, of]) => [kind, withoutDefaults(of)]);
+  return JSON.stringify([{ ...configuration, defaults: {}, kinds }, problems]);
+};
+
+const withoutDefaults = (of: object): object =>
+  Object.fromEntries(Object.entries(of).filter(([name]) => !isDefaultName(name)));
+
 /** When the file was written; undefined if there is none or it cannot be read. */
 const writtenAt = (stateDir: string): number | undefined => {
   try {
@@ -76,8 +87,10 @@ const writtenAt = (stateDir: string): number | undefined => {
 /** The kinds of a daemon, including those of users; `refused` has what is left out. */
 export const configuredRegistry = async (stateDir: string): Promise<Registry> => {
   const written = writtenAt(stateDir);
+  const used = usedParts(stateDir);
   const registry = await asConfigured(stateDir);
-  return { ...registry, isOutdated: () => writtenAt(stateDir) !== written };
+  const isOutdated = () => writtenAt(stateDir) !== written && usedParts(stateDir) !== used;
+  return { ...registry, isOutdated };
 };
 
 const asConfigured = async (stateDir: string): Promise<Registry> => {

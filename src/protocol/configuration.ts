@@ -13,6 +13,7 @@ import {
   USER_RUNTIMES_MAX,
 } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
+import { type DefaultName, type DefaultValue, readDefault } from "./defaults.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { ProviderConfiguration, Providers } from "./providers.ts";
 import { Role, Roles } from "./roles.ts";
@@ -72,7 +73,25 @@ export const runtimesBy = <V extends z.ZodType>(runtime: V) =>
       `there are at most ${USER_RUNTIMES_MAX} runtimes`,
     );
 
-const Allowed = z.strictObject({
+const defaultOf = (name: DefaultName) =>
+  z
+    .custom<DefaultValue>()
+    .superRefine((given, { addIssue }) => {
+      const read = readDefault(name, given);
+      if (!read.ok) addIssue(`it ${read.problem}`);
+    })
+    .optional();
+
+/** Defaults of spawn. The client reads them (src/cli/defaults); the daemon only judges their form. */
+const Defaults = z.strictObject({
+  model: defaultOf("model"),
+  permission: defaultOf("permission"),
+  sandbox: defaultOf("sandbox"),
+  worktree: defaultOf("worktree"),
+  timeout: defaultOf("timeout"),
+} satisfies Record<DefaultName, z.ZodType>);
+
+const OfKind = Defaults.extend({
   allow_external_sandbox_exec: z.boolean().optional(),
   allow_mcp_write: z.boolean().optional(),
 });
@@ -116,8 +135,10 @@ export const Configuration = z.strictObject({
   adapters: z.array(UserAdapter).max(USER_ADAPTERS_MAX).default([]),
   /** The program of a kind, under the kind's full or short name. The kind's variable overrides it. */
   binaries: z.record(AgentKind, absolute("a program")).default({}),
-  /** The rights of a kind's agents, under its full or short name. Everything that is not listed is off. */
-  kinds: z.record(AgentKind, Allowed).default({}),
+  /** Defaults of `agent spawn` for every kind. */
+  defaults: Defaults.default({}),
+  /** The rights of a kind's agents, under its full or short name, and their defaults. A right that is not listed is off. */
+  kinds: z.record(AgentKind, OfKind).default({}),
   /** Runtimes beside the built-in one, for `--runtime NAME`, made when the daemon starts. */
   runtimes: runtimesBy(UserRuntime).default({}),
   skills: Skills.prefault({}),
@@ -137,7 +158,8 @@ export const configurationKeys = ([part]: readonly PropertyKey[]): readonly stri
   Object.keys((typeof part === "string" && Object.hasOwn(PARTS, part) ? PARTS[part]! : Configuration).shape);
 const PARTS: Readonly<Record<string, z.ZodObject>> = {
   adapters: UserAdapter,
-  kinds: Allowed,
+  defaults: Defaults,
+  kinds: OfKind,
   runtimes: UserRuntime,
   skills: Skills,
   http: Http,

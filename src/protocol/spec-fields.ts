@@ -16,6 +16,7 @@ import {
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
   MEMORY_LIMIT_MIN_BYTES,
+  MODEL_MAX_CHARS,
   OUTPUT_QUOTA_DEFAULT_BYTES,
   OUTPUT_QUOTA_MAX_BYTES,
   PIDS_MAX,
@@ -146,7 +147,14 @@ export const SPEC_FIELDS = {
     flag: null,
     why: "the command line has it after --",
   },
-  model: { type: "string", help: "model, as the agent names it", min: 1, max: 128, short: "m", value: "M" },
+  model: {
+    type: "string",
+    help: "model, as the agent names it",
+    min: 1,
+    max: MODEL_MAX_CHARS,
+    short: "m",
+    value: "M",
+  },
   session: {
     type: "string",
     help: "continue this session of the provider",

@@ -30,7 +30,7 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
   ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
   [
     "a configuration",
-    /^(adapters|binaries|http|kinds|mcp|providers|runtimes|skills):/,
+    /^(adapters|binaries|defaults|http|kinds|mcp|providers|runtimes|skills):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
   ],
   ["a skill", /^name: \w+\/\w+/, (text) => expect(readManifest(text)).toHaveProperty("manifest")],

@@ -47,7 +47,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
   daemon: ["handlers", "http"],
-  cli: ["render", "commands"],
+  cli: ["defaults", "render", "commands"],
   library: ["remote"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */

@@ -115,8 +115,11 @@ export const spawnFrom = async (context: Context, call: Call): Promise<CommandRe
 
 /** The result for a requested worker: its id, its records or its end. */
 export const begun = async (context: Context, reply: SpawnReply): Promise<CommandResult> => {
-  const { flags } = context;
-  if (flags["dry-run"]) return success(reply);
+  const {
+    flags,
+    call: { defaults },
+  } = context;
+  if (flags["dry-run"]) return success({ ...reply, ...(defaults && { defaults }) });
   const handle = reply.name ?? reply.id;
   if (reply.effect === "noop") context.warn(`A worker of this idempotency key exists already: ${handle}`);
 

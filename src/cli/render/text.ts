@@ -2,6 +2,7 @@
 import { commandLine } from "../../base/shell.ts";
 import { PROGRAM_KIND } from "../../commands/kinds.ts";
 import type { Replies } from "../../daemon/replies.ts";
+import type { ResolvedDefault } from "../../protocol/defaults.ts";
 import { deniedCount } from "../../protocol/denied.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
@@ -14,6 +15,7 @@ import { BOARD_TEXTS } from "./board.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import { CARE_TEXTS } from "./care.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
+import { CONFIG_TEXTS, defaultRows } from "./config.ts";
 import * as daemon from "./daemon-text.ts";
 import { checkText, collectedText } from "./db.ts";
 import { deniedAdvice } from "./denied.ts";
@@ -299,7 +301,10 @@ const wait: TextOf<{ readonly results: readonly WaitReply[] }> = ({ results }, {
     .join("\n");
 
 /** Only the id, so that a script can store it; nothing after --watch, which has shown everything. */
-const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) => {
+const spawn: TextOf<Replies["agent/spawn"] & { readonly defaults?: readonly ResolvedDefault[] }> = (
+  { id, plan, defaults = [] },
+  { paint, flags },
+) => {
   if (plan === undefined) return flags.watch ? "" : id;
   const env = Object.entries(plan.env)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -312,6 +317,7 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
       ["sandbox", plan.sandbox && sandboxWords(plan.sandbox)],
       ["stdin", oneLine(plan.stdin)],
     ]),
+    ...(defaults.length === 0 ? [] : [paint("dim", "defaults"), pairs(paint, defaultRows(defaults))]),
     paint("dim", "environment"),
     ...env,
   ].join("\n");
@@ -384,6 +390,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/messages": messagesText,
   "agent/inbox": inboxText,
   ...JOB_TEXTS,
+  ...CONFIG_TEXTS,
   "jobs/result": output,
   "jobs/cancel": killText,
   ...BOARD_TEXTS,

@@ -33,7 +33,7 @@ export interface Answer extends Ended {
 
 export interface Commands {
   readonly home: string;
-  start(argv: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  start(argv: readonly string[], env?: Readonly<Record<string, string>>, cwd?: string): Running;
   /** In JSON; the last line is the envelope. */
   agent(...argv: string[]): Promise<Answer>;
   text(...argv: string[]): Promise<Ended>;
@@ -46,8 +46,9 @@ export const makeCommands = (): Commands => {
   assertBuilt();
   const home = mkdtempSync(join(tmpdir(), "holdfast-e2e-"));
 
-  const start: Commands["start"] = (argv, env = {}) => {
+  const start: Commands["start"] = (argv, env = {}, cwd = process.cwd()) => {
     const child = spawn(process.execPath, [AGENT, ...argv], {
+      cwd,
       env: { PATH: process.env.PATH, ...CACHE, HOLDFAST_VALIDATE: "1", HOLDFAST_HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
