@@ -125,6 +125,10 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "mcp/get": ["INVALID_REQUEST", "mcp", "get", "codex", " "],
   "mcp/add": ["UNSUPPORTED_CAPABILITY", "mcp", "add", "codex", "docs", "--url", "nonsense"],
   "mcp/remove": ["UNSUPPORTED_CAPABILITY", "mcp", "remove", "claude", "docs"],
+  "config/list": ["INVALID_REQUEST", "config", "list", "defaults.model"],
+  "config/get": ["INVALID_REQUEST", "config", "get", "model"],
+  "config/set": ["INVALID_REQUEST", "config", "set", "http.listen", "1"],
+  "config/unset": ["INVALID_REQUEST", "config", "unset", "defaults.color"],
   "proto/validate": ["ENVELOPE_INVALID", "proto", "validate", "--input", EVENTS],
   "event/validate": ["ENVELOPE_INVALID", "event", "validate", "--input", ENVELOPE],
 };
