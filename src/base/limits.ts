@@ -1053,6 +1053,11 @@ export const ENGINE_RETRY_AFTER_MAX_MS = 60_000;
 export const ENGINE_CORRECTIONS_MAX = 1;
 /** Bytes of JSON of one output of a tool that the model gets; a longer one is cut. */
 export const ENGINE_OUTPUT_MAX_BYTES = 64 * 1024;
+/** Calls of one answer that the engine runs at a time. */
+export const ENGINE_CALLS_AT_ONCE_MAX = 8;
+/** Tokens of a summary of a conversation, and bytes of each output of a tool that it is made from. */
+export const ENGINE_SUMMARIZED_OUTPUT_MAX_BYTES = 4_096;
+export const ENGINE_SUMMARY_MAX_TOKENS = 4_096;
 /** The time for one call of a tool. */
 export const ENGINE_TOOL_MAX_MS = 600_000;
 /** Ids of messages that a conversation remembers, to recognise one that is given again. */

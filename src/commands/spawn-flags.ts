@@ -49,7 +49,16 @@ const specFlags = (): readonly FlagDef[] => {
   });
 };
 
-const SPEC_FLAGS: readonly FlagDef[] = specFlags();
+/** The profile of skills, by the word for what a model has of them. */
+const tools = (profile: FlagDef): FlagDef => ({
+  ...profile,
+  name: "tools",
+  help: "the same as --profile: the tools of a model that Holdfast runs itself",
+});
+
+const SPEC_FLAGS: readonly FlagDef[] = specFlags().flatMap((flag) =>
+  flag.name === "profile" ? [flag, tools(flag)] : [flag],
+);
 
 export const SPAWN_FLAGS: readonly FlagDef[] = [
   ...SPEC_FLAGS,

@@ -28,6 +28,8 @@ export interface EngineTurn {
   readonly answer: { readonly text: string; readonly reason: FinishReason } | null;
   readonly corrections: number;
   readonly is_interrupted: boolean;
+  /** A summary was asked for, and is not there. */
+  readonly is_summarizing: boolean;
   /** The conversation was compacted and the model has not answered since. */
   readonly is_compacted: boolean;
 }
@@ -89,6 +91,7 @@ const begun = ({ message_id, worker_id, text }: Extract<JournalEntry, { type: "g
   answer: null,
   corrections: 0,
   is_interrupted: false,
+  is_summarizing: false,
   is_compacted: false,
 });
 
@@ -97,11 +100,30 @@ const said = (state: ConversationState, message: Message): ConversationState => 
   messages: [...state.messages, message],
 });
 
+type ToolMessage = Extract<Message, { role: "tool" }>;
+
+/** Results stand in the order of their calls, whichever ended first. */
+const withResult = (state: ConversationState, result: ToolMessage): ConversationState => {
+  const { messages } = state;
+  const at = messages.findLastIndex(({ role }) => role === "assistant");
+  const asked = messages[at];
+  const order = asked?.role === "assistant" ? asked.tool_calls.map(({ id }) => id) : [];
+  const place = (message: Message): number =>
+    message.role === "tool" ? order.indexOf(message.call_id) : order.length;
+  const results = [...messages.slice(at + 1), result].sort((one, other) => place(one) - place(other));
+  return { ...state, messages: [...messages.slice(0, at + 1), ...results] };
+};
+
 /** Entries of a turn; those outside of one change nothing. */
 const inTurn = (state: ConversationState, turn: EngineTurn, entry: JournalEntry): ConversationState => {
   switch (entry.type) {
     case "asking":
       return state;
+    case "summarizing": {
+      // A failure before it is why it was begun.
+      const tries = turn.is_summarizing ? turn.tries : 0;
+      return { ...state, turn: { ...turn, is_summarizing: true, tries, failure: null } };
+    }
     case "answered": {
       const { message, reason, usage } = entry;
       const calls = message.tool_calls.map(
@@ -140,8 +162,8 @@ const inTurn = (state: ConversationState, turn: EngineTurn, entry: JournalEntry)
       const found = turn.calls.find(({ call }) => call.id === call_id);
       if (found === undefined) return state;
       const next: EngineTurn = { ...turn, calls: turn.calls.filter((one) => one !== found), answer: null };
-      const message: Message = { role: "tool", call_id, name: found.call.name, output, is_error };
-      return { ...said(state, message), turn: next };
+      const message = { role: "tool", call_id, name: found.call.name, output, is_error } as const;
+      return { ...withResult(state, message), turn: next };
     }
     case "corrected":
       return {
@@ -150,7 +172,14 @@ const inTurn = (state: ConversationState, turn: EngineTurn, entry: JournalEntry)
       };
     case "compacted": {
       const usage = entry.usage === undefined ? turn.usage : addTokens(turn.usage, entry.usage);
-      const next: EngineTurn = { ...turn, usage, is_compacted: true, failure: null };
+      const next: EngineTurn = {
+        ...turn,
+        usage,
+        is_summarizing: false,
+        is_compacted: true,
+        tries: 0,
+        failure: null,
+      };
       return { ...state, messages: entry.messages, context_tokens: 0, turn: next };
     }
     case "interrupted":

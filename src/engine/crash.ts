@@ -10,6 +10,10 @@ export const ENGINE_CRASH_POINTS = [
   "asking-after",
   /** The model has answered, in part. */
   "answering",
+  "summarizing-before",
+  "summarizing-after",
+  "compacted-before",
+  "compacted-after",
   "answered-before",
   "answered-after",
   "calling-before",

@@ -39,6 +39,8 @@ export type JournalEntry =
       readonly status?: number;
       readonly retry_after_ms?: number;
     }
+  /** Intent: the model is asked for a summary of the older messages. */
+  | { readonly type: "summarizing" }
   /** Intent: a tool is run. */
   | { readonly type: "calling"; readonly call_id: string; readonly is_idempotent: boolean }
   | {

@@ -11,6 +11,8 @@ export interface FunctionTool<I = unknown, O = unknown> {
   readonly output?: z.ZodType<O>;
   /** A second run of the same call changes nothing more: it may run again after a crash. Default: false. */
   readonly idempotent?: boolean;
+  /** It may run beside other calls of the same answer; only with `idempotent`. Default: false. */
+  readonly parallel?: boolean;
   /** A person, or a rule, is asked before each call. Default: false. */
   readonly ask?: boolean;
   /** A rejection is told to the model as the tool's failure. */
@@ -40,11 +42,12 @@ export const functionTools = (tools: Readonly<Record<string, FunctionTool>>): To
   const known = new Map(Object.entries(tools));
   return {
     list: async () =>
-      [...known].map(([name, { description, input, idempotent = false }]) => ({
+      [...known].map(([name, { description, input, idempotent = false, parallel = false }]) => ({
         name,
         description,
         input_schema: z.toJSONSchema(input) as JsonValue,
         is_idempotent: idempotent,
+        may_overlap: parallel,
       })),
     judge: ({ name }) =>
       known.get(name)?.ask === true ? { decision: "ask", title: `Run ${name}` } : { decision: "allow" },

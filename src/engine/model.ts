@@ -13,6 +13,8 @@ export interface ToolSpec {
   readonly input_schema: JsonValue;
   /** A second run of the same call changes nothing more than the first: the engine may repeat it after a crash. */
   readonly is_idempotent: boolean;
+  /** No other call can see what it does: it may run beside others. Counts only for a tool that is idempotent too. */
+  readonly may_overlap: boolean;
 }
 
 export interface ToolCall {

@@ -2,9 +2,11 @@
  * The engine of Holdfast: it asks a model, runs the tools that the model calls, and keeps a journal of both. `next` decides;
  * this file carries the decisions out, one at a time.
  */
+import { ENGINE_SUMMARY_MAX_TOKENS } from "../base/limits.ts";
 import type { EngineOpening } from "../protocol/engine-lines.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
-import { trimmed } from "./compaction.ts";
+import type { TokenCounts } from "../protocol/token-counts.ts";
+import { olderOf, SUMMARY_REQUEST, summarized, trimmed } from "./compaction.ts";
 import {
   type ConversationState,
   type EndedEngineTurn,
@@ -14,7 +16,7 @@ import {
 } from "./conversation.ts";
 import { type AtCrashPoint, ENGINE_CRASH_POINTS, type EngineCrashPoint } from "./crash.ts";
 import type { AgentEngine, EngineRun } from "./engine.ts";
-import type { JournalEntry } from "./entries.ts";
+import type { JournalEntry, PendingCall } from "./entries.ts";
 import { EngineInbox, type EngineMessage } from "./inbox.ts";
 import type { EngineJournal } from "./journal.ts";
 import type { EngineJournals } from "./journals.ts";
@@ -28,9 +30,7 @@ import type { ToolExecutor } from "./tools.ts";
 export interface ConversationParts {
   readonly model: Model;
   readonly tools: ToolExecutor;
-  readonly rules: LoopRules;
-  /** The name of the compaction's policy; `off` is a rule without a bound. */
-  readonly compaction: string;
+  readonly rules: Omit<LoopRules, "mayOverlap">;
 }
 
 export interface NativeEngineOptions {
@@ -42,6 +42,8 @@ export interface NativeEngineOptions {
   readonly at?: AtCrashPoint | undefined;
 }
 
+type FinishedPart = Extract<ModelPart, { type: "finished" }>;
+
 const POINTS: ReadonlySet<string> = new Set(ENGINE_CRASH_POINTS);
 
 class Conversing {
@@ -51,6 +53,7 @@ class Conversing {
   private readonly journal: EngineJournal;
   private readonly inbox: EngineInbox;
   private readonly runner: ToolRunner;
+  private readonly rules: LoopRules;
   private specs: readonly ToolSpec[] = [];
   private state: ConversationState;
   /** Aborted by an interruption of the open turn. */
@@ -71,6 +74,7 @@ class Conversing {
     const { worker_id, cwd } = run.opening;
     const context = { worker_id, cwd, session: this.state.session };
     this.runner = new ToolRunner(parts.tools, context, this.inbox, run.tell, (point) => options.at?.(point));
+    this.rules = { ...parts.rules, mayOverlap: (call) => this.runner.mayOverlap(call, this.specs) };
     run.signal.addEventListener("abort", () => this.inbox.end(), { once: true });
   }
 
@@ -146,7 +150,7 @@ class Conversing {
   private async abandon(): Promise<void> {
     await this.append({ type: "interrupted" });
     for (let turn = this.state.turn; turn !== null; turn = this.state.turn) {
-      const command = next(this.state, this.parts.rules);
+      const command = next(this.state, this.rules);
       if (command.type === "end") await this.append({ type: "ended", error: command.error });
       else if (command.type === "unknown" || command.type === "skip")
         await this.append(this.runner.withoutRun(command));
@@ -160,7 +164,7 @@ class Conversing {
     while (this.state.turn !== null && !this.run.signal.aborted) {
       if (this.turnStop.signal.aborted && !this.state.turn.is_interrupted)
         await this.append({ type: "interrupted" });
-      await this.carryOut(next(this.state, this.parts.rules));
+      await this.carryOut(next(this.state, this.rules));
     }
   }
 
@@ -169,13 +173,13 @@ class Conversing {
       case "ask":
         return this.ask(command);
       case "call":
-        return this.runner.run(command.pending, this.specs, this.signal(), (entry) => this.append(entry));
+        return this.call(command.calls);
       case "unknown":
       case "skip":
         await this.append(this.runner.withoutRun(command));
         return this.runner.tellWithoutRun(command);
       case "compact":
-        return this.compact();
+        return this.compact(command);
       case "correct":
         await this.append({ type: "corrected", text: command.text });
         return this.run.tell({ type: "corrected" });
@@ -186,25 +190,71 @@ class Conversing {
     }
   }
 
-  private async compact(): Promise<void> {
-    const { compaction: policy } = this.parts;
-    const messages = trimmed(this.state.messages);
-    await this.append({ type: "compacted", policy, messages });
-    this.run.tell({ type: "compacted", policy, messages: messages.length });
+  /** Each call has its own intent and result in the journal. A failure of the journal is told once all have ended. */
+  private async call(calls: readonly PendingCall[]): Promise<void> {
+    const signal = this.signal();
+    const append = (entry: JournalEntry) => this.append(entry);
+    const ran = await Promise.allSettled(
+      calls.map((pending) => this.runner.run(pending, this.specs, signal, append)),
+    );
+    for (const one of ran) if (one.status === "rejected") throw one.reason;
   }
 
-  private async ask({ wait_ms, tried }: Extract<Command, { type: "ask" }>): Promise<void> {
+  private async compact({ by, ...again }: Extract<Command, { type: "compact" }>): Promise<void> {
+    const older = by === "summarize" ? olderOf(this.state.messages) : [];
+    if (older.length === 0) return this.compacted("trim", trimmed(this.state.messages));
+    await this.tryModel(again, { type: "summarizing" }, async (signal) => {
+      const { opening } = this.run;
+      const request = {
+        model: opening.model,
+        messages: [...older, SUMMARY_REQUEST],
+        tools: [],
+        max_output_tokens: ENGINE_SUMMARY_MAX_TOKENS,
+      };
+      const { reason, message, usage } = await this.last(this.parts.model.stream(request, signal));
+      const isSummary = reason === "stop" && message.text.trim() !== "";
+      const { messages } = this.state;
+      if (isSummary) await this.compacted("summarize", summarized(messages, message.text), usage);
+      else await this.compacted("trim", trimmed(messages), usage);
+    });
+  }
+
+  private async compacted(policy: string, messages: readonly Message[], usage?: TokenCounts): Promise<void> {
+    await this.append({ type: "compacted", policy, messages, ...(usage === undefined ? {} : { usage }) });
+    this.run.tell({ type: "compacted", policy, messages: messages.length });
+    if (usage !== undefined) this.tellUsage();
+  }
+
+  private ask(command: Extract<Command, { type: "ask" }>): Promise<void> {
+    return this.tryModel(command, { type: "asking" }, async (signal) => {
+      const { reason, message, usage } = await this.stream(signal);
+      await this.append({ type: "answered", reason, message, usage });
+      this.tellUsage();
+    });
+  }
+
+  private tellUsage(): void {
+    const { turn } = this.state;
+    if (turn !== null) this.run.tell({ type: "usage", usage: turn.usage });
+  }
+
+  /** One request to the model: the wait after the last failure, the intent, and the answer or the new failure. */
+  private async tryModel(
+    { wait_ms, tried }: Pick<Extract<Command, { type: "ask" }>, "wait_ms" | "tried">,
+    intent: JournalEntry,
+    request: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const signal = this.signal();
     const failure = this.state.turn?.failure ?? null;
-    if (failure !== null) {
+    if (failure !== null && tried > 0) {
       const error = errorOfFailure(failure);
-      this.run.tell({ type: "retry", retry: tried, max_retries: this.parts.rules.tries_max - 1, error });
+      this.run.tell({ type: "retry", retry: tried, max_retries: this.rules.tries_max - 1, error });
       await this.options.sleep(wait_ms, signal);
       if (signal.aborted) return;
     }
-    await this.append({ type: "asking" });
+    await this.append(intent);
     try {
-      await this.answered(await this.stream(signal));
+      await request(signal);
     } catch (cause) {
       if (signal.aborted) return;
       if (!(cause instanceof ModelError)) throw cause;
@@ -219,14 +269,8 @@ class Conversing {
     }
   }
 
-  private async answered(part: Extract<ModelPart, { type: "finished" }>): Promise<void> {
-    const { reason, message, usage } = part;
-    await this.append({ type: "answered", reason, message, usage });
-    this.run.tell({ type: "usage", usage: this.state.turn?.usage ?? usage });
-  }
-
   /** The last part of the answer; the pieces before it are told. */
-  private async stream(signal: AbortSignal): Promise<Extract<ModelPart, { type: "finished" }>> {
+  private stream(signal: AbortSignal): Promise<FinishedPart> {
     const { opening, tell } = this.run;
     const { system, output_schema, max_output_tokens } = opening.settings;
     const first: readonly Message[] = system === undefined ? [] : [{ role: "system", text: system }];
@@ -238,14 +282,18 @@ class Conversing {
       ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
     };
     const step = (this.state.turn?.steps ?? 0) + 1;
-    for await (const part of this.parts.model.stream(request, signal)) {
+    return this.last(this.parts.model.stream(request, signal), ({ type, text }) =>
+      tell({ type: "text", channel: type === "text" ? "assistant" : "reasoning", step, text }),
+    );
+  }
+
+  private async last(
+    parts: AsyncIterable<ModelPart>,
+    onText: (part: Exclude<ModelPart, FinishedPart>) => void = () => undefined,
+  ): Promise<FinishedPart> {
+    for await (const part of parts) {
       if (part.type === "finished") return part;
-      tell({
-        type: "text",
-        channel: part.type === "text" ? "assistant" : "reasoning",
-        step,
-        text: part.text,
-      });
+      onText(part);
       this.options.at?.("answering");
     }
     throw new ModelError("bad_answer", "The answer has no end.");

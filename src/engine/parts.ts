@@ -45,10 +45,10 @@ export const partsOf = async (
   const parts = model === undefined ? { ...(await modelAndTools(opening)), ...own } : { model, tools };
   return {
     ...parts,
-    compaction,
     rules: {
       steps_max: max_steps ?? ENGINE_STEPS_DEFAULT,
       tries_max: max_tries ?? ENGINE_TRIES_DEFAULT,
+      compaction: compaction === "summarize" ? "summarize" : "trim",
       context_max_tokens: compaction === "off" ? null : (context_tokens ?? ENGINE_CONTEXT_DEFAULT_TOKENS),
       mistakeIn:
         output_schema === undefined ? ANY_FORM : (await import("./answer-form.ts")).checkOf(output_schema),

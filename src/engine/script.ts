@@ -46,6 +46,7 @@ const Answer = z.strictObject({
 const Tool = z.strictObject({
   name: z.string().min(1),
   is_idempotent: z.boolean().default(false),
+  may_overlap: z.boolean().default(false),
   /** The policy's answer. */
   decision: z.enum(["allow", "ask", "deny"]).default("allow"),
   output: z.json().default("done"),
@@ -62,11 +63,12 @@ export const ModelScript = z.strictObject({
 });
 export type ModelScript = z.infer<typeof ModelScript>;
 
-const specOf = ({ name, is_idempotent }: ModelScript["tools"][number]): ToolSpec => ({
+const specOf = ({ name, is_idempotent, may_overlap }: ModelScript["tools"][number]): ToolSpec => ({
   name,
   description: `The tool ${name} of a script.`,
   input_schema: { type: "object" },
   is_idempotent,
+  may_overlap,
 });
 
 /** Tools that give the same output to each call. */

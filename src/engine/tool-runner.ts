@@ -51,6 +51,13 @@ export class ToolRunner {
     this.at = at;
   }
 
+  /** Whether the call needs no permission and may run beside others. */
+  mayOverlap(call: ToolCall, specs: readonly ToolSpec[]): boolean {
+    const spec = specs.find(({ name }) => name === call.name);
+    if (spec === undefined || !spec.may_overlap || !spec.is_idempotent) return false;
+    return this.tools.judge(call).decision === "allow";
+  }
+
   /** Appends nothing if the signal is aborted before the call begins. */
   async run(
     { call, state }: PendingCall,

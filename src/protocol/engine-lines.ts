@@ -103,7 +103,7 @@ export interface EngineGround {
 }
 
 /** How a conversation is made shorter once it is too long (engine/compaction.ts). */
-export const COMPACTION_POLICIES = ["trim", "off"] as const;
+export const COMPACTION_POLICIES = ["trim", "summarize", "off"] as const;
 
 /** Settings of a conversation; all have defaults. */
 export interface EngineSettings {

@@ -17,9 +17,13 @@ const SCRIPT: readonly ScriptedAnswer[] = [
     ],
     usage: { input_tokens: 100 },
   },
+  {
+    text: "I look at three at once.",
+    calls: [1, 2, 3].map((at) => ({ id: `slow-${at}`, name: "slow" })),
+  },
   { text: "Paid.", usage: { input_tokens: 1_000 } },
 ];
-const PASSAGES_MAX = 4;
+const PASSAGES_MAX = 7;
 
 const dieAt = (point: EngineCrashPoint, passage: number) => {
   let left = passage;

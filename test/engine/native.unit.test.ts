@@ -1,8 +1,15 @@
 /** The loop as its runtime sees it: what is told, in which order, for each way in which a turn may go. */
 import { describe, expect, it } from "vitest";
-import { ENGINE_TRIES_DEFAULT } from "../../src/base/limits.ts";
+import {
+  ENGINE_CALLS_AT_ONCE_MAX,
+  ENGINE_KEPT_MESSAGES,
+  ENGINE_TRIES_DEFAULT,
+} from "../../src/base/limits.ts";
 import { checkOf } from "../../src/engine/answer-form.ts";
-import { scriptedModel } from "../../src/engine/scripted.ts";
+import { SUMMARY_REQUEST } from "../../src/engine/compaction.ts";
+import { foldEntries } from "../../src/engine/conversation.ts";
+import type { Model, ModelRequest } from "../../src/engine/model.ts";
+import { type ScriptedAnswer, scriptedModel } from "../../src/engine/scripted.ts";
 import type { EngineInput, EngineLine } from "../../src/protocol/engine-lines.ts";
 import { endOf, makeWorld, PROMPT, runOnce, sessionOf } from "./support.ts";
 
@@ -211,12 +218,143 @@ describe("a dialogue", () => {
   });
 });
 
+describe("calls of one answer", () => {
+  const calls = (...names: readonly string[]) => ({
+    calls: names.map((name, at) => ({ id: `${name}-${at}`, name })),
+  });
+  const callsAndResults = (lines: readonly EngineLine[]) =>
+    lines.flatMap((line) =>
+      line.type === "call" ? [`+${line.call_id}`] : line.type === "result" ? [`-${line.call_id}`] : [],
+    );
+
+  it("run beside each other if they may, and their results stand in the order of the calls", async () => {
+    const world = makeWorld();
+    const { lines } = await runOnce(world, [calls("slow", "slow", "slow"), { text: "ok" }]);
+    expect(callsAndResults(lines)).toEqual([
+      "+slow-0",
+      "+slow-1",
+      "+slow-2",
+      "-slow-2",
+      "-slow-1",
+      "-slow-0",
+    ]);
+    const { entries } = await world.journals.open({ session: sessionOf(lines)! });
+    const ids = foldEntries(entries).messages.flatMap((one) => (one.role === "tool" ? [one.call_id] : []));
+    expect(ids).toEqual(["slow-0", "slow-1", "slow-2"]);
+  });
+
+  it("wait for one that may not, and it waits for them", async () => {
+    const world = makeWorld();
+    const { lines } = await runOnce(world, [calls("slow", "slow", "pay", "slow", "denied"), { text: "ok" }]);
+    expect(callsAndResults(lines)).toEqual(
+      "+slow-0 +slow-1 -slow-1 -slow-0 +pay-2 -pay-2 +slow-3 -slow-3 -denied-4".split(" "),
+    );
+  });
+
+  it("run at most so many at a time", async () => {
+    const world = makeWorld();
+    const many = Array.from({ length: ENGINE_CALLS_AT_ONCE_MAX + 1 }, () => "slow");
+    const { lines } = await runOnce(world, [calls(...many), { text: "ok" }]);
+    const at_once = callsAndResults(lines).findIndex((one) => one.startsWith("-"));
+    expect(at_once).toBe(ENGINE_CALLS_AT_ONCE_MAX);
+    expect(world.effects).toHaveLength(many.length);
+  });
+});
+
+describe("a summary", () => {
+  /** Counts what was answered by the results of tools, since a summary takes answers away. */
+  const summing = (answers: readonly ScriptedAnswer[], summaries: readonly ScriptedAnswer[]) => {
+    let at = 0;
+    const asked: ModelRequest[] = [];
+    const model: Model = {
+      async *stream(request, signal) {
+        asked.push(request);
+        const isSummary = request.messages.at(-1) === SUMMARY_REQUEST;
+        const answer = isSummary ? summaries[asked.filter(isOfSummary).length - 1]! : answers[at++]!;
+        yield* scriptedModel([answer]).stream({ ...request, messages: [] }, signal);
+      },
+    };
+    return { model, asked };
+  };
+  const isOfSummary = ({ messages }: ModelRequest) => messages.at(-1) === SUMMARY_REQUEST;
+  const looks = Array.from({ length: 6 }, (_, at) => call("look", `c${at}`));
+  const big = { ...call("look", "c6"), usage: { input_tokens: 100 } };
+  const rules = { compaction: "summarize", context_max_tokens: 100 } as const;
+
+  it("takes the place of what is old, is paid for once, and counts", async () => {
+    const { model, asked } = summing(
+      [...looks, big, { text: "done", usage: { input_tokens: 5 } }],
+      [{ text: "I looked six times.", usage: { input_tokens: 1_000, output_tokens: 9 } }],
+    );
+    const { lines } = await runOnce(makeWorld(), [], { model, rules });
+    expect(lines.find(({ type }) => type === "compacted")).toMatchObject({ policy: "summarize" });
+    expect(endOf(lines)).toMatchObject({
+      error: null,
+      text: "done",
+      usage: { input_tokens: 6 * 2 + 100 + 1_000 + 5, output_tokens: 9 },
+    });
+    const last = asked.at(-1)!.messages;
+    expect(last.slice(0, 2)).toMatchObject([
+      { text: "Do it." },
+      { text: expect.stringContaining("I looked six") },
+    ]);
+    expect(last).toHaveLength(2 + ENGINE_KEPT_MESSAGES);
+    expect(asked.filter(isOfSummary)).toHaveLength(1);
+    expect(asked.find(isOfSummary)).toMatchObject({ tools: [] });
+  });
+
+  it("is asked for again after a failure that may pass, and done without after one that does not", async () => {
+    const passing = summing(
+      [...looks, big, { text: "done" }],
+      [{ error: { kind: "overloaded" } }, { text: "Short." }],
+    );
+    const { lines } = await runOnce(makeWorld(), [], { model: passing.model, rules });
+    expect(types(lines)).toContain("retry");
+    expect(lines.find(({ type }) => type === "compacted")).toMatchObject({ policy: "summarize" });
+    const lasting = summing([...looks, big, { text: "done" }], [{ error: { kind: "context_overflow" } }]);
+    const without = await runOnce(makeWorld(), [], { model: lasting.model, rules });
+    expect(without.lines.find(({ type }) => type === "compacted")).toMatchObject({ policy: "trim" });
+    expect(endOf(without.lines)).toMatchObject({ error: null, text: "done" });
+  });
+
+  it("that is no summary is paid for, and what is old is trimmed", async () => {
+    const { model } = summing(
+      [...looks, big, { text: "done" }],
+      [{ reason: "length", usage: { input_tokens: 7 } }],
+    );
+    const { lines } = await runOnce(makeWorld(), [], { model, rules });
+    expect(lines.find(({ type }) => type === "compacted")).toMatchObject({ policy: "trim" });
+    expect(endOf(lines)).toMatchObject({ usage: { input_tokens: 6 * 2 + 100 + 7 } });
+  });
+
+  it.each(["summarizing-before", "summarizing-after", "compacted-before", "compacted-after"] as const)(
+    "is not paid for twice once it is on record: killed at %s",
+    async (point) => {
+      const world = makeWorld();
+      const { model, asked } = summing(
+        [...looks, big, { text: "done" }],
+        [{ text: "First." }, { text: "Second." }],
+      );
+      let isDead = false;
+      const at = (now: string) => {
+        if (now !== point || isDead) return;
+        isDead = true;
+        throw new Error("killed");
+      };
+      const first = await runOnce(world, [], { model, rules, at });
+      const opening = { session: sessionOf(first.lines)!, interrupted: true };
+      const second = await runOnce(world, [], { model, rules, opening });
+      expect(endOf(second.lines)).toMatchObject({ error: null, text: "done" });
+      expect(asked.filter(isOfSummary)).toHaveLength(point === "compacted-before" ? 2 : 1);
+    },
+  );
+});
+
 it("a conversation that is full is compacted before the next request, and then asked once more", async () => {
   const world = makeWorld();
   const many = Array.from({ length: 6 }, (_, at) => call("look", `c${at}`));
   const { lines } = await runOnce(world, [...many, { text: "done" }], {
     rules: { context_max_tokens: 2 },
-    compaction: "trim",
   });
   expect(types(lines)).toContain("compacted");
   expect(endOf(lines)).toMatchObject({ error: null });

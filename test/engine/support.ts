@@ -8,9 +8,10 @@ import { type ScriptedAnswer, scriptedModel } from "../../src/engine/scripted.ts
 import type { ToolExecutor } from "../../src/engine/tools.ts";
 import type { EngineInput, EngineLine, EngineOpening } from "../../src/protocol/engine-lines.ts";
 
-const RULES: LoopRules = {
+const RULES: Omit<LoopRules, "mayOverlap"> = {
   steps_max: 10,
   tries_max: 6,
+  compaction: "trim",
   context_max_tokens: null,
   mistakeIn: ANY_FORM,
   random: () => 0,
@@ -31,11 +32,12 @@ export const makeWorld = (): World => ({ journals: memoryJournals(), effects: []
 /** `pay` changes something with each run; `look` does not; `asked` needs a permission. */
 const effectTools = (effects: string[]): ToolExecutor => ({
   list: async () =>
-    ["pay", "look", "asked", "denied"].map((name) => ({
+    ["pay", "look", "slow", "asked", "denied"].map((name) => ({
       name,
       description: name,
       input_schema: { type: "object" },
-      is_idempotent: name === "look",
+      is_idempotent: name === "look" || name === "slow",
+      may_overlap: name === "slow",
     })),
   judge: ({ name }) =>
     name === "asked"
@@ -45,6 +47,10 @@ const effectTools = (effects: string[]): ToolExecutor => ({
         : { decision: "allow" },
   run: async ({ id, name }) => {
     effects.push(id);
+    // Those that are begun beside each other end in the reverse of their order.
+    if (name === "slow")
+      for (let turn = 10 - effects.length; turn > 0; turn -= 1)
+        await new Promise((resolve) => setImmediate(resolve));
     return { output: `${name} done`, is_error: false };
   },
   close: async () => {},
@@ -59,12 +65,11 @@ const counted = (model: Model, asked: number[]): Model => ({
 
 export interface RunOptions {
   readonly opening?: Partial<EngineOpening>;
-  readonly rules?: Partial<LoopRules>;
+  readonly rules?: Partial<Omit<LoopRules, "mayOverlap">>;
   readonly inputs?: readonly EngineInput[] | AsyncIterable<EngineInput>;
   readonly at?: AtCrashPoint;
   readonly model?: Model;
   readonly onLine?: (line: EngineLine) => void;
-  readonly compaction?: string;
 }
 
 async function* each(inputs: readonly EngineInput[]): AsyncGenerator<EngineInput> {
@@ -77,7 +82,7 @@ export const PROMPT: EngineInput = { type: "message", id: "m1", text: "Do it." }
 export const runOnce = async (
   world: World,
   script: readonly ScriptedAnswer[],
-  { opening, rules, inputs = [PROMPT], at, model, onLine, compaction = "off" }: RunOptions = {},
+  { opening, rules, inputs = [PROMPT], at, model, onLine }: RunOptions = {},
 ): Promise<{ readonly lines: readonly EngineLine[]; readonly crash?: unknown }> => {
   const lines: EngineLine[] = [];
   const engine = nativeEngine({
@@ -86,7 +91,6 @@ export const runOnce = async (
       model: counted(model ?? scriptedModel(script), world.asked),
       tools: effectTools(world.effects),
       rules: { ...RULES, ...rules },
-      compaction,
     }),
     sleep: async (ms) => {
       world.waits.push(ms);

@@ -161,6 +161,8 @@ export const spawnProblems = (call: Call, place?: CallPlace): readonly string[] 
     problems.push(`the directories are given twice: by --add-dir and by the extension key ${ADD_DIRS}`);
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
     problems.push("the prompt is given twice: as PROMPT and with --prompt-file");
+  if (flags.profile !== undefined && flags.tools !== undefined)
+    problems.push("the profile is given twice: by --profile and by --tools");
   if (args[1] !== "" && args[1]?.trim() === "") problems.push("PROMPT is empty");
   return [...problems, ...adapterProblems(call)];
 };
@@ -255,6 +257,7 @@ export const specOf = (
   const backoff = flags.backoff as Backoff | undefined;
   return {
     ...plain,
+    profile: plain.profile ?? (flags.tools as WorkerSpecInput["profile"]),
     kind,
     name: flags.name as string | undefined,
     labels: Object.fromEntries(pairs(flags.label)),

@@ -41,7 +41,7 @@ class PolicedTools implements ToolExecutor {
         `The agent would have ${offered.length} tools, and a model takes at most ${ENGINE_TOOLS_MAX}.`,
         { suggestion: "Name fewer MCP servers, or list under mcp.SERVER.tools those that are needed." },
       );
-    return offered.map(({ tool: { only_reads: _, ...spec } }) => spec);
+    return offered.map(({ tool: { only_reads, ...spec } }) => ({ ...spec, may_overlap: only_reads }));
   }
 
   judge(call: ToolCall): ToolVerdict {

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import type { ToolCall, ToolSpec } from "../model.ts";
 import type { ToolContext, ToolResult } from "../tools.ts";
 
-export interface OfferedTool extends ToolSpec {
-  /** It changes nothing, so it needs no permission. */
+export interface OfferedTool extends Omit<ToolSpec, "may_overlap"> {
+  /** It changes nothing, so it needs no permission, and may run beside others. */
   readonly only_reads: boolean;
 }
 

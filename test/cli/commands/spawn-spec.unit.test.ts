@@ -44,6 +44,11 @@ describe("the spec of a spawn", () => {
     });
   });
 
+  it.each(["--profile", "--tools"])("has the profile of skills by %s", (flag) => {
+    const call = callOf("llm", "hi", "--model", "openai/m", flag, "companion");
+    expect(specOf(call, { env: {}, cwd: "/", stateDir: "/state" })).toMatchObject({ profile: "companion" });
+  });
+
   it("has limits and what the daemon's death means as they were asked for, and neither unless asked", () => {
     const from = { env: {}, cwd: "/", stateDir: "/state" };
     const flags = ["--memory", "512M", "--pids", "100", "--cpu", "1.5", "--on-supervisor-death", "die"];
@@ -144,6 +149,7 @@ describe("mistakes of a spawn", () => {
     [["--name", "-x", "--", "true"], "--name has letters"],
     [["claude", "  "], "PROMPT is empty"],
     [["claude", "hi", "--prompt-file", "f"], "the prompt is given twice"],
+    [["llm", "hi", "--profile", "worker", "--tools", "worker"], "the profile is given twice"],
     [["--detach", "--wait", "--", "true"], "--detach goes with neither"],
     [["--memory", "1", "--", "true"], "--memory is at least 8MB"],
     [["--pids", "0", "--", "true"], "--pids is from 1 to 4194304, not 0"],

@@ -20,6 +20,7 @@ export const BASH: ToolSpec = {
     additionalProperties: false,
   },
   is_idempotent: false,
+  may_overlap: false,
 };
 
 type Finished = Extract<ModelPart, { type: "finished" }>;

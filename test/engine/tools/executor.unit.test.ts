@@ -42,6 +42,7 @@ it("offers what may be allowed, and gives each call to the source of its tool", 
       description: "The tool read.",
       input_schema: { type: "object" },
       is_idempotent: true,
+      may_overlap: true,
     },
     expect.objectContaining({ name: "both" }),
   ]);

@@ -80,7 +80,7 @@ export const facts = {
     "A model and tools, run by Holdfast itself: one prompt or a conversation, its answers, its session.",
   usage: "a model that Holdfast runs itself, with --model PROVIDER/MODEL",
   limits: [
-    "It runs the calls of one answer one after the other.",
+    "It runs calls of one answer beside each other only if they just read and need no permission.",
     "The text of a try that fails midway stays in the log, followed by the text of the next try.",
     "A session is continued only by its id: there is no `last`.",
     NO_COST,
