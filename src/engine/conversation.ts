@@ -100,10 +100,10 @@ const said = (state: ConversationState, message: Message): ConversationState => 
   messages: [...state.messages, message],
 });
 
-type ToolMessage = Extract<Message, { role: "tool" }>;
+type ResultMessage = Extract<Message, { role: "tool" }>;
 
 /** Results stand in the order of their calls, whichever ended first. */
-const withResult = (state: ConversationState, result: ToolMessage): ConversationState => {
+const withResult = (state: ConversationState, result: ResultMessage): ConversationState => {
   const { messages } = state;
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   const asked = messages[at];
