@@ -1132,3 +1132,6 @@ export const API_PARAMETERS_MAX = 256;
 /** Refusals that daemon.log tells in a period; the others are counted. */
 export const API_REFUSALS_TOLD_MAX = 10;
 export const API_REFUSALS_PERIOD_MS = 60_000;
+/** Looks at a process that shows no words of its command line, and the pause between them: it begins a program, or ends. */
+export const WORDLESS_LOOKS_MAX = 50;
+export const WORDLESS_LOOK_PAUSE_MS = 2;

@@ -73,7 +73,7 @@ export const START_COMMANDS = inGroup("Start and stop", [
     exits: [2, 5, 6, 7, 8, 10, 11],
     summary: "Continue the session of an earlier worker in a new one",
     details:
-      "The new worker takes the spec, the name, the labels and the last session of ID; the record of ID itself does not change. A session has at most one living worker; SESSION_IN_USE names it. With --session S or --last (the newest session of the directory) the first argument is a KIND, and the command does what `agent spawn KIND PROMPT --session S` does. An interactive worker needs no PROMPT; it waits for `agent send`.",
+      "The new worker takes the spec, the name, the labels and the last session of ID; the record of ID itself does not change. A session has at most one living worker; SESSION_IN_USE names it. With --session S or --last (the newest session of the directory) the first argument is a KIND, and the command does what `agent spawn KIND PROMPT --session S` does. An interactive worker needs no PROMPT; it waits for `agent send`. With a PROMPT and --wait the new worker answers it and ends, unless --interactive is given.",
     args: [
       {
         name: "ID",

@@ -96,6 +96,18 @@ it("of three that continue a session at once one wins, and the others are told w
   await commands.agent("kill", String(won[0]!.data.id));
 });
 
+it("branched or continued with a prompt and --wait, a conversation answers it, and the new worker ends", async () => {
+  const id = await begun(placeOf(commands, answers(3)));
+  await until(async () => (await turnsOf(id)) === 1);
+  const branch = await commands.agent("fork", id, "Or so?", "--wait");
+  expect(branch.data).toMatchObject({ status: "completed" });
+  expect((await commands.agent("output", String(branch.data.id))).data.text).toBe("Answer 2.");
+  expect((await commands.agent("ask", id, "And here?")).data).toMatchObject({ text: "Answer 2." });
+  await commands.agent("kill", id);
+  const more = await commands.agent("resume", id, "And then?", "--wait");
+  expect((await commands.agent("output", String(more.data.id))).data.text).toBe("Answer 3.");
+});
+
 it("asks on while its daemon is killed before and after the answer, and pays once", async () => {
   const place = placeOf(commands, [{ calls: [pay] }, { text: "Paid." }], [asking]);
   const { data } = await place.spawn("Pay.", "--permission", "ask");

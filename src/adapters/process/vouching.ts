@@ -5,6 +5,8 @@
  * its session, or if it carries the run's marker. No other process is ever signalled.
  */
 import { basename, dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { WORDLESS_LOOK_PAUSE_MS, WORDLESS_LOOKS_MAX } from "../../base/limits.ts";
 import type { RecordedProcesses } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { RunFinding } from "../posix.ts";
@@ -78,21 +80,34 @@ const isHelper = (pid: number): boolean => {
   return (program === "tail" && option === "-c") || script?.startsWith("# holdfast lifeline") === true;
 };
 
-/** Whether this is the run's helper that feeds the agent's stdin, or is gone and thus never signalled. */
+/**
+ * Whether this is the run's helper that feeds the agent's stdin, or is gone and thus never signalled. A process shows no
+ * words and no variables while it begins a program, and from a SIGKILL until it is a zombie, so it is looked at again.
+ */
 export const isPumpOf = async (
   named: ProcessIdentity,
   launcher: ProcessIdentity,
   marker: string,
   dir: string,
-): Promise<boolean> => ((await isOfRun(named, launcher, marker)) && isPump(named, dir)) || !isAlive(named);
+  words: (pid: number) => readonly string[] = wordsOf,
+): Promise<boolean> => {
+  for (let look = 1; look <= WORDLESS_LOOKS_MAX; look += 1) {
+    const said = words(named.pid);
+    if ((await isOfRun(named, launcher, marker)) && isPump(said, dir)) return true;
+    if (!isAlive(named)) return true;
+    if (said.some((word) => word !== "")) return false;
+    await wait(WORDLESS_LOOK_PAUSE_MS);
+  }
+  return false;
+};
 
 /**
  * The pump reads the run's stdin file, and is a copy of the launcher before its exec. Only the end of the
  * path is compared, because the state directory may have had another name then.
  */
-const isPump = ({ pid }: ProcessIdentity, dir: string): boolean => {
+const isPump = (words: readonly string[], dir: string): boolean => {
   const run = join("/", basename(dirname(dir)), basename(dir));
-  return wordsOf(pid).some((word) => word.endsWith(run) || word.endsWith(`${run}/stdin`));
+  return words.some((word) => word.endsWith(run) || word.endsWith(`${run}/stdin`));
 };
 
 /**

@@ -56,11 +56,13 @@ const goOn =
     const client = await context.connect({ start: true });
     if (!flags["dry-run"])
       context.onInterrupt = { sentence: "The worker may have been started all the same. See: agent list" };
+    // With --wait, the prompt is one question: a conversation has no end of its own.
+    const isQuestion = flags.wait === true && prompt !== undefined && flags.interactive === undefined;
     const reply = await client.request(request, {
       id: call.args[0]!,
       prompt,
       name: flags.name as string | undefined,
-      interactive: flags.interactive as boolean | undefined,
+      interactive: isQuestion ? false : (flags.interactive as boolean | undefined),
       parent: parentOf(context.env),
       dry_run: flags["dry-run"] === true,
       idempotency_key: keyOf({ flags }),
