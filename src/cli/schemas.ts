@@ -129,6 +129,7 @@ const status = z.object({
     count: z.int(),
     newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),
   }),
+  served_by: z.enum(["daemon", "program"]).describe("program: one that embeds the runtime"),
   configuration_changed: z.boolean().describe("config.yaml has changed since the daemon read it"),
   http: z
     .object({ url: z.string().nullable(), trouble: z.string().nullable() })

@@ -26,6 +26,8 @@ export interface DaemonFile {
   readonly identity?: ProcessIdentity | undefined;
   /** The command of the process: Node and the daemon's program. */
   readonly command?: readonly string[];
+  /** A program that embeds the runtime and serves its socket. */
+  readonly program?: true;
 }
 
 /** Undefined if there is no readable file. */
@@ -65,9 +67,15 @@ export const isEmbedding = ({ socket }: DaemonFile): boolean => socket === "";
 export const AFTER_EMBEDDING =
   "Use that program; or close it, and then: agent daemon start. Or choose another --state-dir or HOLDFAST_HOME.";
 
+/** The next step of the loser of a race for the state directory. Undefined: that of any daemon. */
+export const afterHolder = (holder: DaemonFile): string | undefined =>
+  isEmbedding(holder)
+    ? AFTER_EMBEDDING
+    : holder.program && "Use it, as the agent command does, by Runtime.connect or Runtime.openOrConnect.";
+
 /** The holder of a state directory, for sentences. */
 export const holderWords = (holder: DaemonFile): string =>
-  isEmbedding(holder)
+  isEmbedding(holder) || holder.program
     ? `A program that embeds Holdfast, pid ${holder.pid} (version ${holder.version}),`
     : `The daemon with pid ${holder.pid} (version ${holder.version})`;
 

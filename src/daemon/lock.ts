@@ -17,10 +17,9 @@ import { isFullDisk } from "../base/system-errors.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { BESIDE, irregularity } from "../store/sqlite/database.ts";
 import {
-  AFTER_EMBEDDING,
+  afterHolder,
   type DaemonFile,
   holderWords,
-  isEmbedding,
   isHolderAlive,
   readDaemonFile,
   removeDaemonFile,
@@ -172,9 +171,10 @@ const fileId = (path: string): string | undefined => {
 
 const heldError = (stateDir: string, holder: DaemonFile | undefined): HoldfastError => {
   const who = holder === undefined ? "Another process" : holderWords(holder);
+  const suggestion = holder && afterHolder(holder);
   return new HoldfastError("LOCK_HELD", `${who} owns the state directory ${stateDir}.`, {
     details: holder === undefined ? {} : { pid: holder.pid, version: holder.version },
-    ...(holder !== undefined && isEmbedding(holder) && { suggestion: AFTER_EMBEDDING }),
+    ...(suggestion !== undefined && { suggestion }),
   });
 };
 

@@ -51,6 +51,8 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly callers: CallerEvidence;
   /** config.yaml has changed since the daemon read it. */
   readonly configuration_changed: boolean;
+  /** A daemon, or a program that embeds the runtime. */
+  readonly served_by: "daemon" | "program";
   /** The URL of HTTP; null if nobody asked for it. `trouble`: why it is not served now. */
   readonly http: { readonly url: string | null; readonly trouble: string | null } | null;
 }

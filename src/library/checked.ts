@@ -33,6 +33,7 @@ const isSignal = z.instanceof(AbortSignal, { error: "it is not an AbortSignal" }
 
 const Open = z.strictObject({
   stateDir: path.optional(),
+  serve: z.boolean().optional(),
   limits: z
     .strictObject({
       running_max: z.int().min(1).max(WORKERS_LIVE_MAX).optional(),

@@ -155,6 +155,7 @@ export type {
   McpOptions,
   NextTimesOptions,
   OpenOptions,
+  OpenOrConnectOptions,
   PageOptions,
   PostOptions,
   PruneOptions,

@@ -14,10 +14,11 @@ import { stateDirectory } from "../daemon/paths.ts";
 import { ensurePrivateDirectory } from "../daemon/private-directory.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
-import { openRuntime } from "../runtime/open.ts";
+import { type OpenRuntimeOptions, openRuntime } from "../runtime/open.ts";
 import { openPrices } from "../runtime/prices/lists.ts";
 import { checkOpen } from "./checked.ts";
 import type { OpenOptions } from "./options.ts";
+import { warn } from "./promises.ts";
 
 /** The built-in kinds and those of `adapters`. The adapters are checked first: if one is refused, nothing is opened. */
 export const kindsOf = (options: OpenOptions): Effect.Effect<Registry, HoldfastError> =>
@@ -53,35 +54,67 @@ const engineOf = ({ engine, report }: OpenOptions): readonly (readonly [string, 
         ],
       ];
 
+/** The part of an opened state directory that the runtime needs. */
+interface OpenDirectory {
+  readonly options: Pick<OpenRuntimeOptions, "defects" | "onTick">;
+  /** What is done once the runtime is open. */
+  readonly served: (api: RuntimeApi) => Effect.Effect<void, HoldfastError, Scope.Scope>;
+}
+
+/** Takes the lock of the directory, for this process alone. */
+const lockedDirectory = (stateDir: string): Effect.Effect<OpenDirectory, HoldfastError, Scope.Scope> =>
+  Effect.as(
+    Effect.acquireRelease(
+      Effect.try({
+        try: () => {
+          ensurePrivateDirectory(stateDir);
+          return acquireLock(stateDir, {
+            pid: process.pid,
+            version: VERSION,
+            socket: "",
+            started_at: new Date().toISOString(),
+            identity: ownIdentity(),
+          });
+        },
+        catch: asHoldfastError,
+      }),
+      (lock) => Effect.sync(() => lock.release()),
+    ),
+    { options: {}, served: () => Effect.void },
+  );
+
+/** The same with the socket, whose code is loaded only for a program that serves it. */
+const servedDirectory = (
+  stateDir: string,
+  report: NonNullable<OpenOptions["report"]>,
+): Effect.Effect<OpenDirectory, HoldfastError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { embeddedServer } = yield* Effect.tryPromise({
+      try: () => import("../daemon/embedded.ts"),
+      catch: asHoldfastError,
+    });
+    const { defects, onTick, serve } = yield* embeddedServer({
+      stateDir,
+      version: VERSION,
+      env: process.env,
+      report,
+    });
+    return { options: { defects, onTick }, served: serve };
+  });
+
 export const openWith = (
   registry: Registry,
   options: OpenOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir: asked, report, limits, roles } = options;
-    const { skills, runtimes = {} } = checkOpen(options);
+    const { skills, runtimes = {}, serve = false } = checkOpen(options);
     const prices = yield* Effect.try({
       try: () => openPrices(options.prices === undefined ? undefined : resolve(options.prices)),
       catch: asHoldfastError,
     });
     const stateDir = directoryOf(asked);
-    const holder = {
-      pid: process.pid,
-      version: VERSION,
-      socket: "",
-      started_at: new Date().toISOString(),
-      identity: ownIdentity(),
-    };
-    yield* Effect.acquireRelease(
-      Effect.try({
-        try: () => {
-          ensurePrivateDirectory(stateDir);
-          return acquireLock(stateDir, holder);
-        },
-        catch: asHoldfastError,
-      }),
-      (lock) => Effect.sync(() => lock.release()),
-    );
+    const directory = yield* serve ? servedDirectory(stateDir, report ?? warn) : lockedDirectory(stateDir);
     const api = yield* openRuntime({
       stateDir,
       version: VERSION,
@@ -95,8 +128,10 @@ export const openWith = (
         ...Object.entries(runtimes).map(([name, one]) => [name, async () => one] as const),
         ...engineOf(options),
       ]),
+      ...directory.options,
     });
     // Without this wait, `list` right after the open would show ended workers as running.
     yield* Effect.timeoutOption(api.settled, OPEN_SETTLE_MAX_MS);
+    yield* directory.served(api);
     return api;
   });

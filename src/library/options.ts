@@ -19,6 +19,11 @@ export interface OpenOptions {
    * can own it.
    */
   readonly stateDir?: string;
+  /**
+   * Serves the socket of the directory, as a daemon does: the `agent` command and `Runtime.connect` then reach this runtime,
+   * and only `close` or the end of this program stops it. Default: false.
+   */
+  readonly serve?: boolean;
   /** Bounds of the whole runtime; missing ones have their defaults (docs/decisions/0009). */
   readonly limits?: {
     /** Agents that hold a slot at once. Default: 10,000. */
@@ -63,6 +68,9 @@ export interface OpenOptions {
   /** Called with one sentence for each internal problem that fails no call, for example a store that must be asked again. */
   readonly report?: (message: string, cause?: unknown) => void;
 }
+
+/** Those of `open` count if this program is the first; those of `connect` among them always. */
+export type OpenOrConnectOptions = Omit<OpenOptions, "serve">;
 
 /** The place of a daemon, and what the program does with it. */
 export interface ConnectOptions extends AbortOptions {

@@ -41,3 +41,7 @@ export const only = ([result]: readonly PerWorker[]): PerWorker => {
   if (result.error !== null) throw new HoldfastError(result.error.code, result.error.message);
   return result;
 };
+
+/** Reports a problem as a warning of the process, for a program that takes no reports. */
+export const warn = (message: string, cause?: unknown): void =>
+  process.emitWarning(cause instanceof Error ? `${message}: ${cause.message}` : message, "HoldfastWarning");

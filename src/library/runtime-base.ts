@@ -8,7 +8,7 @@ import type { RuntimeCalls } from "./calls.ts";
 import { checkWatch } from "./checked.ts";
 import type { LogRecord } from "./events.ts";
 import type { OpenOptions } from "./options.ts";
-import { closed, listOf, only, promised } from "./promises.ts";
+import { closed, listOf, only, promised, warn } from "./promises.ts";
 import type { OnApproval, WatchOptions } from "./run-options.ts";
 import { Watches } from "./watches.ts";
 
@@ -18,6 +18,8 @@ export type OneOrEach = PerWorker | readonly PerWorker[];
 export interface RuntimeParts {
   readonly api: RuntimeCalls;
   readonly registry: Registry;
+  /** Whether the state directory is this program's. */
+  readonly isOwner: boolean;
   /** Closed with the runtime. */
   readonly scope: Scope.Closeable;
   readonly run?: typeof promised;
@@ -105,6 +107,3 @@ export abstract class RuntimeBase {
     }, signal);
   }
 }
-
-const warn = (message: string, cause?: unknown): void =>
-  process.emitWarning(cause instanceof Error ? `${message}: ${cause.message}` : message, "HoldfastWarning");

@@ -13,10 +13,11 @@ import { Board } from "./board.ts";
 import { checked, optionsOf } from "./checked.ts";
 import { Jobs } from "./jobs.ts";
 import { RuntimeMailbox } from "./mailbox.ts";
-import { kindsOf, openWith } from "./opening.ts";
+import { directoryOf, kindsOf, openWith } from "./opening.ts";
 import type * as given from "./options.ts";
 import { promised } from "./promises.ts";
 import { connected } from "./remote/connecting.ts";
+import { shared } from "./remote/sharing.ts";
 import type { RuntimeParts } from "./runtime-base.ts";
 import { RuntimeSchedules } from "./schedules.ts";
 import { RuntimeSkills } from "./skills.ts";
@@ -30,6 +31,8 @@ import { WorkerCalls } from "./worker-calls.ts";
  * id, a unique prefix of the id, or its name. An open runtime keeps the process alive, as a listening server does.
  */
 export class Runtime extends WorkerCalls {
+  /** Whether this program owns the state directory; else a daemon or another program does, and `close` leaves the agents running. */
+  readonly isOwner: boolean;
   readonly jobs: Jobs;
   readonly blackboard: Blackboard;
   readonly board: Board;
@@ -41,7 +44,8 @@ export class Runtime extends WorkerCalls {
 
   private constructor(parts: RuntimeParts) {
     super(parts);
-    const { api, registry, scope } = parts;
+    const { api, registry, isOwner, scope } = parts;
+    this.isOwner = isOwner;
     this.#scope = scope;
     this.blackboard = new Blackboard(api, (make) => this.call(make), this.watches);
     this.jobs = new Jobs(api, registry, this.watches, (call) => this.call(call));
@@ -63,7 +67,7 @@ export class Runtime extends WorkerCalls {
       const registry = await promised(kindsOf(options), options?.signal);
       const { signal, onApproval, report } = options;
       const api = await promised(Scope.provide(openWith(registry, options), scope), signal);
-      const runtime = new Runtime({ api, registry, scope, report });
+      const runtime = new Runtime({ api, registry, isOwner: true, scope, report });
       if (onApproval !== undefined) runtime.answerRequests(onApproval);
       return runtime;
     } catch (error) {
@@ -81,9 +85,26 @@ export class Runtime extends WorkerCalls {
   static async connect(options: given.ConnectOptions = {}): Promise<Runtime> {
     const api = await connected(options);
     const { onApproval, report } = options;
-    const runtime = new Runtime({ api, registry: builtIn, scope: Scope.makeUnsafe(), report });
+    const scope = Scope.makeUnsafe();
+    const runtime = new Runtime({ api, registry: builtIn, isOwner: false, scope, report });
     if (onApproval !== undefined) runtime.answerRequests(onApproval);
     return runtime;
+  }
+
+  /**
+   * The runtime of whatever owns the directory, or the owner itself: of several programs that start at once, one opens it with
+   * `serve`, and the others connect. `isOwner` tells which this is. Once the owner has gone, the calls of the others reject
+   * with SUPERVISOR_DOWN. Rejects with LOCK_HELD if a program has opened the directory and does not serve it.
+   */
+  static async openOrConnect(options: given.OpenOrConnectOptions = {}): Promise<Runtime> {
+    const { stateDir, onApproval, report, signal } = optionsOf(options);
+    const own = { ...(stateDir !== undefined && { stateDir }), ...(onApproval && { onApproval }) };
+    return shared({
+      connect: () => Runtime.connect({ ...own, ...(report && { report }), ...(signal && { signal }) }),
+      open: () => Runtime.open({ ...options, serve: true }),
+      stateDir: directoryOf(stateDir),
+      signal,
+    });
   }
 
   /** Wraps an open runtime whose calls go through `run`; for `openForTest`. @internal */

@@ -53,7 +53,7 @@ export const openForTest = async (options: TestOptions = {}): Promise<TestRuntim
   const api = await run(
     Scope.provide(openRuntime({ stateDir: dir, version: VERSION, registry, report, limits, world }), scope),
   );
-  const runtime = Runtime.over({ api, registry, scope, run, report });
+  const runtime = Runtime.over({ api, registry, isOwner: true, scope, run, report });
   let passed = 0;
   const step = (ms: number): Promise<void> => {
     passed += ms;

@@ -1,22 +1,8 @@
 /** `Runtime.connect`: one suite over an open runtime and over a daemon; programs that share a daemon; a daemon that is restarted. */
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Runtime, supervisor, worker } from "../../src/library/index.ts";
-import { collect, first, openRuntime, stateDirectory } from "./support.ts";
-
-const AGENT = join(import.meta.dirname, "../../bin/agent");
-
-const agent = async (stateDir: string, ...argv: string[]): Promise<string> => {
-  const child = spawn(process.execPath, [AGENT, ...argv, "--state-dir", stateDir], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (more) => (text += more));
-  const code = await new Promise((resolve) => child.on("close", resolve));
-  if (code !== 0) throw new Error(`agent ${argv.join(" ")} ended with ${code}`);
-  return text;
-};
+import { agent, collect, first, openRuntime, stateDirectory } from "./support.ts";
 
 /** A daemon that is stopped, and its directory removed, at the end of the test. */
 const daemon = async (): Promise<string> => {
@@ -83,9 +69,15 @@ describe.each([
 
   test("applies a tree, and shares work", async () => {
     const runtime = await opened();
-    const crew = (script: string) =>
+    // A worker counts as started once it runs, so only a condition makes a failure certain.
+    const crew = (script: string, log = "found") =>
       supervisor("crew", { strategy: "rest_for_one", max_restarts: 0, on_intensity: "park" }, [
-        worker("a", { ...shell(script), inherit_env: ["HOLDFAST_OF_A_TEST"], restart: "permanent" }),
+        worker("a", {
+          ...shell(script),
+          inherit_env: ["HOLDFAST_OF_A_TEST"],
+          restart: "permanent",
+          ready: { log },
+        }),
         supervisor("pool", { strategy: "dynamic" }),
       ]);
     process.env.HOLDFAST_OF_A_TEST = "found";
@@ -97,7 +89,7 @@ describe.each([
       payload: { text: "found\n" },
     });
     await runtime.spawn({ ...shell("exec sleep 600"), supervisor: "pool", name: "extra" });
-    const failing = runtime.applyTree(crew("exit 3"), { wait: "ready" });
+    const failing = runtime.applyTree(crew("exit 3", "never"), { wait: "ready" });
     await expect(failing).rejects.toMatchObject({ code: "WORKER_FAILED" });
     await expect(runtime.applyTree(crew("true"), { owner: "another", dry_run: true })).rejects.toMatchObject({
       code: "ALREADY_EXISTS",

@@ -73,6 +73,20 @@ export interface Program {
   stdout(): string;
 }
 
+/** The output of the `agent` command for a state directory; throws if it fails. */
+export const agent = async (stateDir: string, ...argv: string[]): Promise<string> => {
+  const command = join(import.meta.dirname, "../../bin/agent");
+  const child = spawn(process.execPath, [command, ...argv, "--state-dir", stateDir], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  if (code !== 0) throw new Error(`agent ${argv.join(" ")} ended with ${code}: ${stderr}${stdout}`);
+  return stdout;
+};
+
 /** Runs a program on this Node; it is killed at the end of the test if it still runs. */
 export const program = (file: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Program => {
   const child = spawn(process.execPath, [file, ...args], {

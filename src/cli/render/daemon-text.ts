@@ -62,6 +62,7 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
         : undefined,
     ],
     ["http", daemon.http && (daemon.http.url ?? paint("bad", oneLine(daemon.http.trouble ?? "", 300)))],
+    ["served by", daemon.served_by === "program" ? `a program, pid ${daemon.pid}` : undefined],
     ["state", daemon.state_dir],
     ["socket", daemon.socket],
     ["node", daemon.node],

@@ -30,6 +30,7 @@ export interface HandlerServices {
     | "configuration_changed"
     | "callers"
     | "http"
+    | "served_by"
   >;
   /** Identifies the caller of this connection; called when a request wants to change something. */
   readonly caller: () => Caller;

@@ -67,7 +67,8 @@ export class RemoteLink {
   private readonly streams = new Set<() => void>();
   /** Each request is sent after the one before it, so that none finds a connection that is full by then. */
   private line: Promise<unknown> = Promise.resolve();
-  private wasConnected = false;
+  /** The server of the last connection. */
+  private owner: Pick<Replies["daemon/status"], "served_by" | "pid"> | undefined;
   private isClosed = false;
 
   constructor(place: DaemonPlace) {
@@ -94,7 +95,8 @@ export class RemoteLink {
         const now = performance.now();
         if (now - begun > NEXT_DAEMON_WAIT_MS) failingSince = now;
         const isLate = now - failingSince > NEXT_DAEMON_WAIT_MS;
-        if (!mayRepeat || isLate || asHoldfastError(cause).code !== "UNAVAILABLE") throw cause;
+        if (asHoldfastError(cause).code !== "UNAVAILABLE") throw cause;
+        if (!mayRepeat || isLate) throw this.ofProgram("UNAVAILABLE", cause) ?? cause;
         this.drop(client);
         await sleep(NEXT_DAEMON_POLL_MS, undefined, { signal });
       }
@@ -141,16 +143,29 @@ export class RemoteLink {
     for (;;) {
       if (this.isClosed) throw closed();
       try {
-        const client = await this.answering();
-        this.wasConnected = true;
-        return client;
+        return await this.answering();
       } catch (cause) {
         const { code } = asHoldfastError(cause);
         const isAway = code === "SUPERVISOR_DOWN" || code === "UNAVAILABLE";
-        if (!this.wasConnected || !isAway || performance.now() > deadline) throw cause;
+        if (this.owner === undefined || !isAway || performance.now() > deadline) throw cause;
+        const ended = this.ofProgram("SUPERVISOR_DOWN", cause);
+        if (ended !== undefined) throw ended;
         await sleep(NEXT_DAEMON_POLL_MS);
       }
     }
+  }
+
+  /** The error for a program that served the directory and has gone: unlike a daemon, nobody starts it again. */
+  private ofProgram(code: "UNAVAILABLE" | "SUPERVISOR_DOWN", cause: unknown): HoldfastError | undefined {
+    if (this.owner?.served_by !== "program") return undefined;
+    return new HoldfastError(
+      code,
+      `The program that served the runtime, pid ${this.owner.pid}, has ended or closed it.`,
+      {
+        suggestion: "Open it again with Runtime.openOrConnect, or start a daemon: agent daemon start.",
+        cause,
+      },
+    );
   }
 
   /** A daemon that stops still accepts connections, but answers nothing. */
@@ -166,7 +181,7 @@ export class RemoteLink {
       });
     const client = makeClient(socket, token, process.env.HOLDFAST_RUN);
     try {
-      await client.request("daemon/status", {});
+      this.owner = await client.request("daemon/status", {});
       return client;
     } catch (cause) {
       client.close();
