@@ -57,7 +57,7 @@ const engineOf = ({ engine, report }: OpenOptions): readonly (readonly [string, 
 /** The part of an opened state directory that the runtime needs. */
 interface OpenDirectory {
   readonly options: Pick<OpenRuntimeOptions, "defects" | "onTick">;
-  /** What is done once the runtime is open. */
+  /** Called once the runtime is open. */
   readonly served: (api: RuntimeApi) => Effect.Effect<void, HoldfastError, Scope.Scope>;
 }
 
