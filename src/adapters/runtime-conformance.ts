@@ -1,12 +1,14 @@
 /**
  * The duties of every runtime, as cases for any test runner: `for (const c of runtimeConformance(open)) test(c.title,
  * c.check)`. `check` rejects if the runtime breaks the duty. `open` gives each case a runtime of its own, and says how a run
- * of it is made to print, to fail, to wait or to be deaf.
+ * of it is made to print, to fail, to wait or to be deaf. A runtime that cannot do a thing declares the lack, and the case then
+ * holds it to the lack: nothing is skipped.
  */
 import assert from "node:assert/strict";
 import { CONFORMANCE_POLL_MS, CONFORMANCE_WAIT_MS } from "../base/limits.ts";
+import type { RunExit } from "../protocol/incarnation.ts";
 import type { SpoolName } from "./adapter.ts";
-import type { LaunchRequest, ObservedRun, Run, RunId, RuntimeAbility, RuntimeSpawner } from "./spawner.ts";
+import type { LaunchRequest, ObservedRun, Run, RunId, RuntimeSpawner } from "./spawner.ts";
 
 /** The behaviour of a run of a case. */
 export type RunBehaviour =
@@ -19,10 +21,23 @@ export type RunBehaviour =
   /** Prints what its open input says, and ends with code 0 at the end of it. Only for the ability `input`. */
   | { readonly does: "echoes" };
 
+/** A thing that a runtime may lack. `outliving`: a run lives on when its daemon is gone, and the next one finds it. */
+export type RuntimeLack = "pause" | "input" | "outliving";
+
+export interface RuntimeConformanceOptions {
+  /** Things that the runtime does not claim. Default: none. */
+  readonly lacks?: readonly RuntimeLack[];
+}
+
+/** `opens_with`: the text with which the open input of a run begins. Default: it has an input only if it echoes. */
+export type BenchRequest = Pick<LaunchRequest, "argv" | "cwd" | "env"> & { readonly opens_with?: string };
+
 export interface RuntimeBench {
   readonly runtime: RuntimeSpawner;
-  /** The part of a request that makes a run do this. */
-  request(behaviour: RunBehaviour): Pick<LaunchRequest, "argv" | "cwd" | "env">;
+  /** The code of a run that fails, for a runtime that knows only one. Default: 3. */
+  readonly failure_code?: number;
+  /** The part of a request that makes a run do this. All lines are JSON. */
+  request(behaviour: RunBehaviour): BenchRequest;
   /** Closes the runtime, and gives what the next daemon has: another one over the same runs. */
   reopen(): Promise<RuntimeSpawner>;
   /** Called at the end of a case: ends what is left. */
@@ -35,18 +50,37 @@ export interface RuntimeCase {
   readonly check: () => Promise<void>;
 }
 
-export const runtimeConformance = (open: () => Promise<RuntimeBench>): readonly RuntimeCase[] =>
-  CASES.map(([title, check, ability]) => ({
-    title,
-    check: async () => {
-      const bench = await open();
-      try {
-        if (ability === undefined || bench.runtime.abilities.has(ability)) await check(new CaseBench(bench));
-      } finally {
-        await bench.close();
-      }
-    },
-  }));
+export const runtimeConformance = (
+  open: () => Promise<RuntimeBench>,
+  { lacks = [] }: RuntimeConformanceOptions = {},
+): readonly RuntimeCase[] =>
+  CASES.map(([duty, check, needs]) => {
+    const isLacked = needs !== undefined && lacks.includes(needs);
+    return {
+      title: isLacked ? `${duty} (declared lack: ${LACKS[needs][0]})` : duty,
+      check: async () => {
+        const bench = await open();
+        try {
+          if (needs !== undefined) claims(bench.runtime, needs, isLacked);
+          await (isLacked ? LACKS[needs][1] : check)(new CaseBench(bench));
+        } finally {
+          await bench.close();
+        }
+      },
+    };
+  });
+
+/** The abilities of the runtime and its declared lacks say the same. */
+const claims = ({ abilities }: RuntimeSpawner, needs: RuntimeLack, isLacked: boolean): void => {
+  if (needs === "outliving") return;
+  if (isLacked)
+    assert(!abilities.has(needs), `the runtime has the ability ${needs}, and declares to lack it`);
+  else
+    assert(
+      abilities.has(needs),
+      `the runtime has no ability ${needs}: declare it with runtimeConformance(open, { lacks: ["${needs}"] })`,
+    );
+};
 
 const ID: RunId = { worker_id: "conformance", incarnation: 1 };
 
@@ -60,9 +94,10 @@ class CaseBench {
   }
 
   launch(behaviour: RunBehaviour): Promise<Run> {
-    const stdin =
-      behaviour.does === "echoes" ? ({ kind: "open", text: "" } as const) : ({ kind: "empty" } as const);
-    return this.runtime.launch({ ...ID, ...this.bench.request(behaviour), stdin });
+    const { opens_with, ...request } = this.bench.request(behaviour);
+    const text = opens_with ?? (behaviour.does === "echoes" ? "" : undefined);
+    const stdin = text === undefined ? ({ kind: "empty" } as const) : ({ kind: "open", text } as const);
+    return this.runtime.launch({ ...ID, ...request, stdin });
   }
 
   /** A run that has said that it is ready. */
@@ -125,7 +160,7 @@ const exited = async (run: Run): ReturnType<typeof exitOf> => {
 const exitOf = (run: Run) => run.exited;
 const later = <A>(value: A): Promise<A> => new Promise((resolve) => setImmediate(() => resolve(value)));
 
-const LINES = ["one", "two: ünïcode", "x".repeat(10_000)];
+const LINES = ["one", "two: ünïcode", "x".repeat(10_000)].map((text) => JSON.stringify(text));
 const TEXT = LINES.map((line) => `${line}\n`).join("");
 
 /** Rejects if the runtime breaks it. */
@@ -164,7 +199,7 @@ const prints: Duty = async (bench) => {
   assert.equal(printed(run, "stdout"), TEXT);
   assert.equal(printed(run, "stdout", 7), TEXT, "the same offsets give other bytes in small steps");
   assert.equal(run.source("stdout").size(), Buffer.byteLength(TEXT));
-  assert.equal(await run.source("stdout").tail(4), "xxx\n");
+  assert.equal(await run.source("stdout").tail(4), 'xx"\n');
 };
 
 const completes: Duty = async (bench) => {
@@ -175,9 +210,12 @@ const completes: Duty = async (bench) => {
   await until("`living` no longer names it", async () => !(await bench.lives()));
 };
 
+const FAILURE_CODE = 3;
+
 const fails: Duty = async (bench) => {
-  const { exit_code, reason } = await exited(await bench.launch({ does: "prints", lines: [], code: 3 }));
-  assert.deepEqual({ exit_code, reason }, { exit_code: 3, reason: "exited" });
+  const { failure_code: code = FAILURE_CODE } = bench.bench;
+  const { exit_code, reason } = await exited(await bench.launch({ does: "prints", lines: [], code }));
+  assert.deepEqual({ exit_code, reason }, { exit_code: code, reason: "exited" });
 };
 
 const cancels: Duty = async (bench) => {
@@ -197,22 +235,55 @@ const kills: Duty = async (bench) => {
   assert.notEqual((await exited(run)).exit_code, 0);
 };
 
+/** A run that has ended is observed with the same end and the same output. */
+const endsAs = async (seen: ObservedRun, exit: RunExit): Promise<void> => {
+  assert.equal(seen.kind, "finished", `a run that has ended is observed as ${seen.kind}`);
+  if (seen.kind !== "finished") return;
+  assert.deepEqual(seen.exit, exit);
+  assert.deepEqual(await exited(seen.run), exit);
+  assert.equal(printed(seen.run, "stdout"), TEXT);
+  seen.run.dispose();
+};
+
 const isTerminal: Duty = async (bench) => {
-  const run = await bench.launch({ does: "prints", lines: LINES, code: 3 });
+  const { failure_code: code = FAILURE_CODE } = bench.bench;
+  const run = await bench.launch({ does: "prints", lines: LINES, code });
   const exit = await exited(run);
-  const again = async (seen: ObservedRun): Promise<void> => {
-    assert.equal(seen.kind, "finished", `a run that has ended is observed as ${seen.kind}`);
-    if (seen.kind !== "finished") return;
-    assert.deepEqual(seen.exit, exit);
-    assert.deepEqual(await exited(seen.run), exit);
-    assert.equal(printed(seen.run, "stdout"), TEXT);
-    seen.run.dispose();
-  };
-  await again(await bench.observe(run));
-  await again(await bench.reopen(run));
-  await again(await bench.observe(run));
+  await endsAs(await bench.observe(run), exit);
+  await endsAs(await bench.observe(run), exit);
   await assert.rejects(bench.launch({ does: "waits" }), "a run that has ended was launched again");
   assert(!(await bench.lives()), "`living` names a run that has ended");
+};
+
+const staysTerminal: Duty = async (bench) => {
+  const run = await bench.launch({ does: "prints", lines: LINES, code: 0 });
+  const exit = await exited(run);
+  await endsAs(await bench.reopen(run), exit);
+  await endsAs(await bench.observe(run), exit);
+  await assert.rejects(bench.launch({ does: "waits" }), "a run that has ended was launched again");
+};
+
+/** A run of an earlier daemon is over, and the next one says so. */
+const isLost: Duty = async (bench) => {
+  const run = await bench.ready({ does: "waits" });
+  const seen = await bench.reopen(run);
+  assert(
+    seen.kind === "lost" || seen.kind === "finished",
+    `an earlier daemon's run is observed as ${seen.kind}`,
+  );
+  assert.notEqual((await exited(seen.run)).exit_code, 0, "a run that was cut off is told as completed");
+  assert(!(await bench.lives()), "`living` names a run of an earlier daemon");
+  seen.run.dispose();
+};
+
+const hasNoPause: Duty = async (bench) => {
+  const run = await bench.ready({ does: "waits" });
+  assert.deepEqual([run.pause, run.unpause], [undefined, undefined], "a run can be paused after all");
+};
+
+const hasNoInput: Duty = async (bench) => {
+  const run = await bench.ready({ does: "waits" });
+  assert.equal(run.input, undefined, "a run has an input after all");
 };
 
 const isObserved: Duty = async (bench) => {
@@ -273,22 +344,31 @@ const pauses: Duty = async (bench) => {
   await exited(run);
 };
 
+const HELLO = '"hello"\n';
+
 const converses: Duty = async (bench) => {
   const run = await bench.launch({ does: "echoes" });
   const { input } = run;
   assert(input !== undefined, "a run has no `input`");
   const start = input.stdin_start;
-  await input.write("hello\n");
-  assert.equal(input.stdinBytes(), start + 6);
-  assert.equal(Buffer.from(input.stdinFrom(start)).toString(), "hello\n");
-  await until("it answers", () => printed(run, "stdout") === "hello\n");
+  await input.write(HELLO);
+  assert.equal(input.stdinBytes(), start + HELLO.length);
+  assert.equal(Buffer.from(input.stdinFrom(start)).toString(), HELLO);
+  await until("it answers", () => printed(run, "stdout") === HELLO);
   assert.equal(input.isStdinClosed(), false);
   await input.closeStdin();
   assert.equal(input.isStdinClosed(), true);
   assert.equal((await exited(run)).exit_code, 0);
 };
 
-const CASES: readonly (readonly [string, Duty, RuntimeAbility?])[] = [
+/** The lack in words, and the duty of a runtime that has it. */
+const LACKS: Readonly<Record<RuntimeLack, readonly [string, Duty]>> = {
+  pause: ["no run can be paused", hasNoPause],
+  input: ["no run has an input", hasNoInput],
+  outliving: ["runs end with their daemon", isLost],
+};
+
+const CASES: readonly (readonly [string, Duty, RuntimeLack?])[] = [
   ["start: a launched run lives, and is named by `living`", starts],
   ["start: a second launch of the same run starts nothing", startsOnce],
   ["heartbeat: the state of a run is what it is, until it is dead", beats],
@@ -299,9 +379,11 @@ const CASES: readonly (readonly [string, Duty, RuntimeAbility?])[] = [
   ["cancel: TERM ends a run that listens, and nothing is reached after the end", cancels],
   ["cancel: `kill` ends a run that is deaf to TERM", kills],
   ["terminal: the end of a run is the same for ever, and nothing reopens it", isTerminal],
+  ["terminal: the next daemon finds the same end, and nothing reopens it", staysTerminal, "outliving"],
   [
     "observation: the next daemon finds a living run, its output from the first byte, and one end",
     isObserved,
+    "outliving",
   ],
   ["observation: a run that nobody launched was never started", isUnknown],
   ["letting go: a run lives on, and `end` ends it", isLetGo],

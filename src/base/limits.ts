@@ -1135,3 +1135,5 @@ export const API_REFUSALS_PERIOD_MS = 60_000;
 /** Looks at a process that shows no words of its command line, and the pause between them: it begins a program, or ends. */
 export const WORDLESS_LOOKS_MAX = 50;
 export const WORDLESS_LOOK_PAUSE_MS = 2;
+/** Ended runs of the engine inside a program that its runtime remembers, with their output. */
+export const ENGINE_ENDED_RUNS_MAX = 64;

@@ -13,7 +13,7 @@ import type {
   RuntimeSpawner,
   SignalReport,
 } from "../adapters/spawner.ts";
-import { REPLY_MAX_BYTES } from "../base/limits.ts";
+import { ENGINE_ENDED_RUNS_MAX, REPLY_MAX_BYTES } from "../base/limits.ts";
 import { makeLineSplitter } from "../base/line-splitter.ts";
 import type { AgentEngine } from "../engine/engine.ts";
 import { type FunctionTool, functionTools } from "../engine/functions.ts";
@@ -226,6 +226,11 @@ const engineOf = ({ engine, model, tools }: EngineOptions, directory: string): A
     sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
   });
 
+interface EndedEngineRun {
+  readonly run: EngineRunInMemory;
+  readonly exit: RunExit;
+}
+
 const keyOf = ({ worker_id, incarnation }: RunId): string => `${worker_id}/${incarnation}`;
 
 /** The journals of the sessions are below the state directory. */
@@ -236,6 +241,13 @@ export const engineRuntime = (
 ): RuntimeSpawner => {
   const engine = engineOf(options, join(stateDir, "engine"));
   const runs = new Map<string, EngineRunInMemory>();
+  const ended = new Map<string, EndedEngineRun>();
+  /** The oldest is forgotten: the log has its end. */
+  const remember = (key: string, run: EndedEngineRun): void => {
+    ended.set(key, run);
+    const [oldest] = ended.keys();
+    if (ended.size > ENGINE_ENDED_RUNS_MAX && oldest !== undefined) ended.delete(oldest);
+  };
   const hook = (call: EngineHook, run: RunId): void => {
     try {
       call(options.hooks ?? {}, run);
@@ -244,8 +256,11 @@ export const engineRuntime = (
     }
   };
   const observe = (id: RunId & { readonly ref?: string | undefined }): ObservedRun => {
-    const run = runs.get(keyOf(id));
+    const key = keyOf(id);
+    const run = runs.get(key);
     if (run !== undefined) return { kind: "running", run };
+    const over = ended.get(key);
+    if (over !== undefined) return { kind: "finished", ...over };
     return id.ref === undefined ? { kind: "never_started" } : { kind: "lost", run: lostRun(id) };
   };
   return {
@@ -254,10 +269,14 @@ export const engineRuntime = (
     check: async () => undefined,
     launch: async (request) => {
       const key = keyOf(request);
-      if (runs.has(key)) throw new HoldfastError("INVALID_STATE", `Run ${key} was launched before.`);
+      if (runs.has(key) || ended.has(key))
+        throw new HoldfastError("INVALID_STATE", `Run ${key} was launched before.`);
       const run = new EngineRunInMemory(request, hook);
       runs.set(key, run);
-      void run.exited.then(() => runs.delete(key));
+      void run.exited.then((exit) => {
+        runs.delete(key);
+        remember(key, { run, exit });
+      });
       run.begin(engine);
       return run;
     },

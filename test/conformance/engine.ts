@@ -30,6 +30,21 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
+      says: "an engine is replaced by another one: two pass one suite",
+      done: ["engineConformance", "engine/engine-conformance"],
+      held: ["has its lacks in the titles of its cases", "engine/conformance.unit"],
+    },
+    {
+      says: "the engine runs in a program too, and its runtime passes the suite of all runtimes",
+      done: ["engineRuntime", "library/engine-runtime"],
+      held: ["have their lacks in the titles of the cases", "library/engine-runtime.int"],
+    },
+    {
+      says: "a conversation in a program goes on in the next program",
+      done: ["fileJournals", "engine/journals"],
+      held: ["a conversation goes on in the next program, in its session", "library/engine.e2e"],
+    },
+    {
       says: "tools are run by the runtime's own policy (`engine.ToolExecutor`)",
       done: ["ToolExecutor", "engine/tools"],
       held: ["cannot leave the workspace, and the model learns why", tools],

@@ -74,3 +74,20 @@ test("an engine of the program's own takes the place of ours", async () => {
   const runtime = await opened({ engine: echoEngine });
   expect(await (await runtime.run(task)).text()).toBe("Add 2 and 3.");
 });
+
+test("a conversation goes on in the next program, in its session", async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "holdfast-engine-"));
+  const engine = { model: scriptedModel([{ text: "One." }, { text: "Two." }, { text: "Three." }]) };
+  const conversation = { ...task, prompt: "Begin.", interactive: true, restart: "transient" } as const;
+
+  const first = await Runtime.open({ stateDir, engine });
+  const { id } = await first.run(conversation);
+  expect(await first.ask(id, "And then?")).toMatchObject({ text: "Two." });
+  const { session_id } = await first.info(id);
+  await first.close({ agents: "keep" });
+
+  const next = await Runtime.open({ stateDir, engine });
+  onTestFinished(() => next.close());
+  expect(await next.ask(id, "And now?")).toMatchObject({ text: "Three." });
+  expect(await next.info(id)).toMatchObject({ session_id, turns: 3, incarnation: 2 });
+});
