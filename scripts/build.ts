@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "esbuild";
+import { build, type Metafile, type Plugin, transformSync } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { outputSchemaOf } from "../src/cli/output-schemas.ts";
 import { COMMANDS } from "../src/commands/commands.ts";
@@ -110,6 +110,25 @@ const builtinsRequired: Plugin = {
   },
 };
 
+/** The languages of zod's own messages: nobody reads them here, and they are as large as zod. */
+const oneLanguage: Plugin = {
+  name: "one-language",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /\/locales\/index\.js$/ }, ({ path, resolveDir }) =>
+      resolveDir.includes("/zod/") ? { path, namespace: "language" } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "language" }, () => ({ contents: "export {};" }));
+  },
+};
+
+/** V8 keeps the text of a program as long as it runs, and a package carries it. Names stay, for whoever reads the stack of a defect. */
+const SMALL = {
+  minifyWhitespace: true,
+  minifySyntax: true,
+  // Node prints the line of an error that nobody caught.
+  lineLimit: BUNDLE_LINE_CHARS,
+} as const;
+
 /**
  * One file, and CommonJS: Node makes a facade of each built-in module that an ES module imports, for which it runs every
  * lazy getter of it (`node:util` alone loads worker threads). That is a third of the client's start.
@@ -122,6 +141,7 @@ const buildClient = async (): Promise<void> => {
     outdir: dist,
     outExtension: { ".js": ".cjs" },
     plugins: [loadedApart],
+    ...SMALL,
     define: { "import.meta.url": "import_meta_url" },
     banner: { js: 'const import_meta_url = require("node:url").pathToFileURL(__filename).href;' },
   });
@@ -133,15 +153,29 @@ const buildClient = async (): Promise<void> => {
     entryPoints: APART,
     outdir: dist,
     external: ["better-sqlite3"],
-    plugins: [schemasMade, builtinsRequired],
+    // Code that several of them need is a file of its own.
+    splitting: true,
+    chunkNames: "cli-[name]-[hash]",
+    plugins: [schemasMade, oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
+    ...SMALL,
   });
   // It reads the log and checks no input: the schemas are six times all the rest of it.
-  const [, offline] = Object.entries(apart.metafile.outputs).find(([name]) =>
-    name.endsWith("cli-offline.js"),
-  )!;
-  if (Object.keys(offline.inputs).some((input) => input.includes("node_modules/zod/")))
+  const offline = loadedWith(apart.metafile, "dist/cli-offline.js");
+  if (offline.some((input) => input.includes("node_modules/zod/")))
     throw new Error("cli-offline.js would load zod.");
+};
+
+/** The sources in an output, and in the outputs that it imports at once. */
+const loadedWith = ({ outputs }: Metafile, name: string, seen = new Set<string>()): readonly string[] => {
+  const output = outputs[name];
+  if (output === undefined || seen.has(name)) return [];
+  seen.add(name);
+  const imports = output.imports.filter(({ kind }) => kind === "import-statement");
+  return [
+    ...Object.keys(output.inputs),
+    ...imports.flatMap(({ path }) => loadedWith({ inputs: {}, outputs }, path, seen)),
+  ];
 };
 
 /** V8 keeps a text with one wide character in two bytes a character. Esbuild escapes them in strings; a regular expression has to escape it, too. */
@@ -178,26 +212,11 @@ const buildDaemon = async (): Promise<void> => {
     },
     outdir: dist,
     external: ["better-sqlite3", "koffi"],
-    plugins: [builtinsRequired],
+    plugins: [oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
-    // V8 keeps the text of a program as long as it runs. Names stay, for whoever reads the stack of a defect.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    // Node prints the line of an error that nobody caught.
-    lineLimit: BUNDLE_LINE_CHARS,
+    ...SMALL,
   });
   assertAscii(join(dist, "daemon.js"));
-};
-
-/** The languages of zod's own messages: nobody reads them here, and they are as large as zod. */
-const oneLanguage: Plugin = {
-  name: "one-language",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /\/locales\/index\.js$/ }, ({ path, resolveDir }) =>
-      resolveDir.includes("/zod/") ? { path, namespace: "language" } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: "language" }, () => ({ contents: "export {};" }));
-  },
 };
 
 /** The parts of the engine that a run does not use (each provider, the checker of schemas, the script) are files of their own. */
@@ -210,9 +229,7 @@ const buildEngine = async (): Promise<void> => {
     chunkNames: "engine-[name]-[hash]",
     plugins: [oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
-    minifyWhitespace: true,
-    minifySyntax: true,
-    lineLimit: BUNDLE_LINE_CHARS,
+    ...SMALL,
   });
 };
 
@@ -239,6 +256,32 @@ const buildLibrary = (): void => {
   rmSync(project);
   if (tsc.status !== 0) process.exit(1);
   describeFields();
+  dropComments();
+  dropUnseenDeclarations(entries.slice(0, -1).map(declarationOf));
+};
+
+const declarationOf = (source: string): string =>
+  source.replace(root, join(dist, "lib")).replace(/\.ts$/, ".d.ts");
+
+/** Nobody's program sees a declaration that those of the doors do not reach. */
+const dropUnseenDeclarations = (doors: readonly string[]): void => {
+  const seen = new Set(doors);
+  for (const file of seen)
+    for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/g))
+      seen.add(`${join(dirname(file), path)}.d.ts`);
+  const folder = join(dist, "lib");
+  for (const name of readdirSync(folder, { recursive: true }) as string[])
+    if (name.endsWith(".d.ts") && !seen.has(join(folder, name))) rmSync(join(folder, name));
+};
+
+/** Editors read the comments of the declarations; those of the code would double a package. */
+const dropComments = (): void => {
+  const folder = join(dist, "lib");
+  for (const name of readdirSync(folder, { recursive: true }) as string[]) {
+    if (!name.endsWith(".js")) continue;
+    const file = join(folder, name);
+    writeFileSync(file, transformSync(readFileSync(file, "utf8"), { ...SMALL, target: "node22.19" }).code);
+  }
 };
 
 /** Editors show the sentence of a field where a program writes it: the options of spawn are made of the table of fields. */

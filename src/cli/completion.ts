@@ -14,19 +14,21 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
   local IFS=$'\\n'
   COMPREPLY=($(agent __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
 }
-complete -o default -F _agent agent
+complete -o default -F _agent agent holdfast
 `,
-  zsh: `#compdef agent
+  zsh: `#compdef agent holdfast
 _agent() {
   local -a candidates
   candidates=("\${(@f)$(agent __complete "\${(@)words[2,CURRENT]}" 2>/dev/null | sed -e 's/:/\\\\:/g' -e 's/\t/:/')}")
   if [[ -n "\${candidates[1]}" ]]; then _describe agent candidates; else _files; fi
 }
-compdef _agent agent
+compdef _agent agent holdfast
 `,
-  fish: `complete -c agent -e
-complete -c agent -f -a '(agent __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
-complete -c agent -l cwd -l file -l prompt-file -l state-dir -r -F
+  fish: `for name in agent holdfast
+  complete -c $name -e
+  complete -c $name -f -a '(agent __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+  complete -c $name -l cwd -l file -l prompt-file -l state-dir -r -F
+end
 `,
 };
 

@@ -51,6 +51,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/install.md: npm ci && npm run demo":
     "test/library/package.e2e.test.ts and test/cli/agent.e2e.test.ts install and run the demo",
   'docs/install.md: export PATH="$PWD/bin:$PATH"': "the shell of these tests has it",
+  "docs/install.md: npm install --global holdfast": "test/library/package.e2e.test.ts installs a packed one",
   "docs/install.md: npm pack": "test/library/package.e2e.test.ts packs",
   "docs/install.md: npm install ./holdfast-0.1.0.tgz": "test/library/package.e2e.test.ts installs",
 };

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -35,6 +36,10 @@ const place = join(tmpdir(), `holdfast-package-${randomUUID()}`);
 const project = join(place, "project");
 const installed = join(project, "node_modules", "holdfast");
 
+let tarball: string;
+/** The daemon, the client, the engine and the library are four programs, each with its dependencies in it. */
+const PACKED_MAX_BYTES = 3_000_000;
+
 /** As `npm pack` does it, in a copy: other tests read the files meanwhile. */
 const pack = (clone: string): string => {
   const files = manifestOf(root).files.filter((file) => !file.startsWith("!"));
@@ -57,7 +62,7 @@ beforeAll(() => {
   expect(existsSync(join(root, DECLARATIONS)), `${DECLARATIONS} is built (npm run build)`).toBe(true);
   mkdirSync(installed, { recursive: true });
   mkdirSync(join(project, "node_modules", "@types"));
-  const tarball = pack(join(place, "clone"));
+  tarball = pack(join(place, "clone"));
   expect(spawnSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]).status).toBe(0);
   for (const name of Object.keys(manifestOf(installed).dependencies)) {
     const link = join(project, "node_modules", name);
@@ -68,11 +73,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
+/** How a program's compiler finds the package: as Node does, or as bundlers do. */
+const RESOLUTIONS = {
+  nodenext: { module: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" },
+} as const;
+type Resolution = keyof typeof RESOLUTIONS;
+
 /** Strict, with every declaration file checked. */
-const compile = (source: string, types: readonly string[] = []) => {
+const compile = (source: string, types: readonly string[] = [], resolution: Resolution = "nodenext") => {
   const compilerOptions = {
     target: "es2022",
-    module: "nodenext",
+    ...RESOLUTIONS[resolution],
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
@@ -92,8 +104,11 @@ const compile = (source: string, types: readonly string[] = []) => {
 };
 
 describe("its types", () => {
-  test("of the promise door compile in a strict project, and need none of Node's, Effect's or SQLite's", () => {
-    const { errors, files } = compile(`
+  test.each(["nodenext", "bundler"] as const)(
+    "of the promise door compile in a strict project (%s), and need none of Node's, Effect's or SQLite's",
+    (resolution) => {
+      const { errors, files } = compile(
+        `
       import { HoldfastError, type LogRecord, Runtime, type SpawnOptions, type WorkerHandle } from "holdfast";
       const options: SpawnOptions = { kind: "command", argv: ["true"] };
       await using runtime = await Runtime.open({ stateDir: "state" });
@@ -110,13 +125,17 @@ describe("its types", () => {
         (await runtime.wait(id, 1_000)).status satisfies string;
       } catch (error) {
         if (error instanceof HoldfastError && error.code === "TIMEOUT") await runtime.kill(id);
-      }`);
-    expect(errors).toEqual([]);
-    expect(files).toContain(join(installed, DECLARATIONS));
-    expect(
-      files.filter((file) => /node_modules\/(effect|xstate|better-sqlite3|@types)\//.test(file)),
-    ).toEqual([]);
-  });
+      }`,
+        [],
+        resolution,
+      );
+      expect(errors).toEqual([]);
+      expect(files).toContain(join(installed, DECLARATIONS));
+      expect(
+        files.filter((file) => /node_modules\/(effect|xstate|better-sqlite3|@types)\//.test(file)),
+      ).toEqual([]);
+    },
+  );
 
   test("of the other doors need Effect's and Node's, and no more", () => {
     symlinkSync(join(modules, "@types", "node"), join(project, "node_modules", "@types", "node"));
@@ -153,6 +172,20 @@ describe("its tarball", () => {
       expect.arrayContaining(["examples/fan-out.ts", "examples/adapters/lines.mjs", "dist/cli.cjs"]),
     );
     expect(files.filter((file) => file.endsWith(".map"))).toEqual([]);
+    // Compiled for one version of Node alone.
+    expect(files).not.toContain("dist/cli.code");
+  });
+
+  test(`has at most ${PACKED_MAX_BYTES / 1e6} MB`, () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(PACKED_MAX_BYTES);
+  });
+
+  test("has a man page and completions for both names of the command", () => {
+    expect(readFileSync(join(installed, "man/agent.1"), "utf8")).toMatch(/^\.TH AGENT 1/m);
+    const script = spawnSync(process.execPath, [join(installed, "bin/agent"), "completion", "bash"], {
+      encoding: "utf8",
+    });
+    expect(script.stdout).toContain("-F _agent agent holdfast");
   });
 
   test("has what its pages link to", () => {
