@@ -65,6 +65,8 @@ export const BRIDGE_NAME_MAX_CHARS = 256;
 export const BRIDGE_MESSAGE_MAX_CHARS = 1_024;
 /** Words in the command of a bridge, and the log of a bridge that the daemon starts. */
 export const BRIDGE_COMMAND_MAX_WORDS = 64;
+/** Workers in a tree that `agent init` writes. */
+export const INIT_WORKERS_MAX = 100;
 /** How many directories upwards the configuration of a repository is searched. */
 export const REPOSITORY_LEVELS_MAX = 64;
 /** The name of a model. */

@@ -10,6 +10,7 @@ import * as config from "./commands/config.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import * as inbox from "./commands/inbox.ts";
+import { initProblems } from "./commands/init-problems.ts";
 import * as jobs from "./commands/jobs.ts";
 import { list, listProblems } from "./commands/list.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
@@ -47,6 +48,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/archive": care.archive,
   "agent/rename": care.rename,
   "agent/prune": care.prune,
+  "agent/init": async (context) => (await import("./commands/init.ts")).init(context),
   "agent/up": tree.up,
   "agent/diff": tree.diff,
   "agent/down": tree.down,
@@ -196,6 +198,7 @@ export const CHECKS: Checks = {
   "mcp/get": kindProblem,
   "mcp/add": kindProblem,
   "mcp/remove": kindProblem,
+  "agent/init": initProblems,
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,
   "agent/down": tree.downProblems,

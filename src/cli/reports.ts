@@ -13,6 +13,15 @@ export interface InstallReply {
   readonly effect: EffectWord;
 }
 
+export interface InitReply {
+  readonly path: string;
+  readonly text: string;
+  readonly kind: string;
+  /** Short names of the kinds whose CLI is on this machine. */
+  readonly found: readonly string[];
+  readonly effect: EffectWord;
+}
+
 export interface ConfigListReply {
   /** The user's file, whether it exists or not. */
   readonly user: string;

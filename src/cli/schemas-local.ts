@@ -40,6 +40,13 @@ export const LOCAL_OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "mcp/get": mcp,
   "mcp/add": mcp.extend({ effect: z.enum(["created", "noop"]) }),
   "mcp/remove": mcp.extend({ effect: z.enum(["deleted", "noop"]) }),
+  "agent/init": z.object({
+    path: z.string(),
+    text: z.string(),
+    kind: z.string(),
+    found: z.array(z.string()).describe("kinds whose CLI is on this machine"),
+    effect,
+  }),
   "config/get": ResolvedDefaultView,
   "config/list": z.object({
     user: z.string().describe("your file"),

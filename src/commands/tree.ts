@@ -1,5 +1,7 @@
 /** Commands that bring trees up and down from their files. */
 import type { FlagDef } from "../base/flag.ts";
+import { INIT_WORKERS_MAX } from "../base/limits.ts";
+import { SPEC_FIELDS } from "../protocol/spec-fields.ts";
 import { inGroup } from "./command.ts";
 import { dryRun, idempotencyKey } from "./flags.ts";
 
@@ -20,6 +22,63 @@ const variable: FlagDef = {
 };
 
 export const TREE_COMMANDS = inGroup("Start and stop", [
+  {
+    words: ["init"],
+    danger: "mutating",
+    exits: [6],
+    argv: true,
+    summary: "Write a holdfast.yaml, by questions or by flags",
+    details:
+      "On a terminal it asks for everything that no flag says; elsewhere, and with --yes, that has a default, and it never waits. The kind is the first agent whose CLI is on PATH. The file passes `agent up --dry-run`. A program after -- becomes the worker.",
+    flags: [
+      treeFile,
+      {
+        name: "name",
+        short: "n",
+        type: "name",
+        value: "NAME",
+        help: "name of the tree",
+        default: "the directory's",
+      },
+      { name: "kind", type: "string", value: "KIND", help: "kind of agent", default: "the first one found" },
+      { name: "prompt", type: "string", value: "TEXT", help: "the agent's task" },
+      { name: "model", short: "m", type: "string", value: "M", help: "model, as the agent names it" },
+      {
+        name: "workers",
+        type: "int",
+        value: "N",
+        help: "how many",
+        default: "1",
+        min: 1,
+        max: INIT_WORKERS_MAX,
+      },
+      {
+        name: "permission",
+        type: "enum",
+        values: SPEC_FIELDS.permission.values,
+        value: "P",
+        help: "decides a call that no rule covers",
+        default: "ask, if the agent can ask",
+      },
+      {
+        name: "worktree",
+        type: "bool",
+        help: "a git worktree for each worker",
+        default: "if there are several",
+      },
+      {
+        name: "usd",
+        type: "number",
+        value: "5",
+        help: "dollars for all workers together; 0 sets no limit",
+        default: "5",
+      },
+      { name: "yes", short: "y", type: "bool", help: "ask nothing" },
+      { name: "force", type: "bool", help: "overwrite the file" },
+      dryRun,
+    ],
+    examples: ["agent init", "agent init --yes --workers 3", "agent init -- npm start"],
+  },
   {
     words: ["up"],
     request: "tree/apply",

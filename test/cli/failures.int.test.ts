@@ -125,6 +125,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "mcp/get": ["INVALID_REQUEST", "mcp", "get", "codex", " "],
   "mcp/add": ["UNSUPPORTED_CAPABILITY", "mcp", "add", "codex", "docs", "--url", "nonsense"],
   "mcp/remove": ["UNSUPPORTED_CAPABILITY", "mcp", "remove", "claude", "docs"],
+  "agent/init": ["INVALID_REQUEST", "init", "--kind", "nonsense"],
   "config/list": ["INVALID_REQUEST", "config", "list", "defaults.model"],
   "config/get": ["INVALID_REQUEST", "config", "get", "model"],
   "config/set": ["INVALID_REQUEST", "config", "set", "http.listen", "1"],

@@ -125,6 +125,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["mcp/add", ["mcp", "add", "codex", "docs", "--", "docs-server"]],
   ["mcp/remove", ["mcp", "remove", "codex", "docs"]],
   ["agent/doctor", ["doctor"]],
+  ["agent/init", ["init", "--dry-run", "--", "true"]],
   ["config/set", ["config", "set", "defaults.timeout", "2h"]],
   ["config/list", ["config", "list"]],
   ["config/get", ["config", "get", "defaults.timeout"]],

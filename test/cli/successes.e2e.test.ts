@@ -41,6 +41,7 @@ const CALLS: readonly (readonly [string, Words])[] = [
   ["agent/version", ["version"]],
   ["agent/manifest", ["manifest"]],
   ["agent/completion", ["completion", "bash"]],
+  ["agent/init", ["init", "--dry-run", "--", "true"]],
   ["config/set", ["config", "set", "defaults.timeout", "2h"]],
   ["config/list", ["config", "list"]],
   ["config/get", ["config", "get", "defaults.timeout"]],

@@ -51,6 +51,15 @@ const processes = async (): Promise<Record<string, unknown>> => {
 };
 
 describe("agent up", () => {
+  it("takes a file as agent init writes it", async () => {
+    const path = join(directory, "written.yaml");
+    const init = await commands.agent("init", "-f", path, "--workers", "2", "--", "sh", "-c", 'echo "a: b"');
+    expect(init).toMatchObject({ exit: 0, data: { effect: "created", kind: "command" } });
+    const planned = await commands.agent("up", "-f", path, "--dry-run");
+    expect(planned.exit).toBe(0);
+    expect(Object.values(changesOf(planned.data))).toEqual(["create", "create", "create"]);
+  });
+
   it("brings a tree up, restarts the one worker whose line has changed, and takes all of it down", async () => {
     const first = await up(FILE);
     expect(first).toMatchObject({ exit: 0, data: { tree: "shop", state: "running" } });

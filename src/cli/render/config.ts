@@ -1,7 +1,7 @@
 /** Defaults of spawn as text. */
 import { formatDuration } from "../../base/durations.ts";
 import type { DefaultName, DefaultValue, ResolvedDefault } from "../../protocol/defaults.ts";
-import type { ConfigListReply } from "../reports.ts";
+import type { ConfigListReply, InitReply } from "../reports.ts";
 import { oneLine, type Paint, table } from "./terminal.ts";
 
 const valueWords = (name: DefaultName, value: DefaultValue | null): string => {
@@ -51,7 +51,11 @@ const changed = ({
   readonly effect: string;
 }): string => `${key} ${effect === "noop" ? "is already so" : effect} in ${oneLine(path)}`;
 
+const init = ({ path, text, effect }: InitReply): string =>
+  effect.startsWith("would") ? text.trimEnd() : `${oneLine(path)} ${effect}`;
+
 export const CONFIG_TEXTS = {
+  "agent/init": init,
   "config/list": list,
   "config/get": get,
   "config/set": changed,

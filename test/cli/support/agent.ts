@@ -13,6 +13,8 @@ export interface Ran {
 export interface AgentOptions {
   readonly env?: Record<string, string>;
   readonly stdin?: string;
+  /** The lines that a person types at the terminal. */
+  readonly typed?: string;
   readonly terminal?: boolean;
   /** Width of the terminal. */
   readonly columns?: number;
@@ -22,7 +24,7 @@ export interface AgentOptions {
 
 export const agent = async (
   argv: readonly string[],
-  { env = {}, stdin, terminal = false, columns, onStdout, onStderr }: AgentOptions = {},
+  { env = {}, stdin, typed, terminal = false, columns, onStdout, onStderr }: AgentOptions = {},
 ): Promise<Ran> => {
   let [stdout, stderr] = ["", ""];
   const streams: Streams = {
@@ -35,7 +37,8 @@ export const agent = async (
       onStderr?.(text);
     },
     stdin: async function* () {
-      if (stdin !== undefined) yield Buffer.from(stdin);
+      const given = typed ?? stdin;
+      if (given !== undefined) yield Buffer.from(given);
     },
     isStdinTerminal: () => stdin === undefined,
     isStdoutTerminal: terminal,
