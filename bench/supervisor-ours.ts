@@ -56,6 +56,7 @@ class ObjectRun implements Run, RunProcesses {
   get posix(): RunProcesses {
     return this;
   }
+  resources(): undefined {}
   onOutput(): void {}
   source(): MemorySource {
     return NOTHING;

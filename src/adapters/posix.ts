@@ -5,6 +5,15 @@
 import type { RecordedProcesses, RunId } from "../protocol/incarnation.ts";
 import type { SweepReport } from "../protocol/records.ts";
 
+/** The use of the machine by the living processes of a run. */
+export interface RunResources {
+  /** Processor time of these processes since their start, and of their children that have ended. */
+  readonly cpu_ms: number;
+  /** Resident memory; pages that processes share count in each. */
+  readonly memory_bytes: number;
+  readonly processes: number;
+}
+
 /** A run whose agent is a process of this machine. */
 export interface RunProcesses extends RecordedProcesses {
   /** Process group of the launcher and the agent. */
@@ -19,6 +28,11 @@ export interface RunProcesses extends RecordedProcesses {
    * read.
    */
   variables(names: readonly string[]): Readonly<Record<string, string>>;
+  /**
+   * The use of the agent and of its descendants that were found last. Undefined for a container, whose processes are not
+   * this daemon's, and if this process cannot read.
+   */
+  resources(): RunResources | undefined;
 }
 
 export interface SweepOptions {
@@ -66,6 +80,8 @@ export interface MachineRuntime {
    * lost, only delayed.
    */
   polled(): number;
+  /** Finds the processes of all runs anew, unless none has begun since the last time. Never rejects. */
+  look(): Promise<unknown>;
   /** The runtime's tick has woken the event loop: regular checks of the runs are done now, so that they do not wake it again. */
   ticked(): void;
 }

@@ -4,6 +4,7 @@ import { G1, GENERATIONS, type Generation } from "../protocol/generations.ts";
 import type { Env } from "./context.ts";
 import type { Mode } from "./render/renderer.ts";
 import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
+import { WIDE } from "./render/wide.ts";
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -21,6 +22,7 @@ const TEXT_UNLESS_FLAGGED = ["agent/completion"];
 /** The mode of the flag, else of HOLDFAST_OUTPUT; undefined if neither is given. */
 export const askedMode = (flags: Flags, env: Env): Mode | undefined => {
   const asked = flags.output ?? env.HOLDFAST_OUTPUT;
+  if (asked === WIDE) return "text";
   return typeof asked === "string" && MODES.includes(asked) ? (asked as Mode) : undefined;
 };
 

@@ -10,9 +10,9 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     name: "output",
     short: "o",
     type: "enum",
-    values: ["text", "json", "ndjson"],
+    values: ["text", "json", "ndjson", "wide"],
     value: "MODE",
-    help: "text, json or ndjson",
+    help: "text, json or ndjson; wide is text with all columns",
     default: "$HOLDFAST_OUTPUT, else text on a terminal, else json",
   },
   {

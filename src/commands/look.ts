@@ -15,6 +15,12 @@ export const LOOK_COMMANDS = inGroup("Look", [
       { name: "all", short: "a", type: "bool", help: "also workers that have ended" },
       { name: "archived", type: "bool", help: "only archived workers" },
       { name: "quiet", short: "q", type: "bool", help: "print only full ids, one a line" },
+      {
+        name: "wide",
+        short: "w",
+        type: "bool",
+        help: "also processor time, memory and number of processes, as -o wide",
+      },
       labelled,
       {
         name: "state",
@@ -55,6 +61,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
     examples: [
       "agent list",
       "agent list --label team=a --state running,failed",
+      "agent list --wide",
       "agent list --all --sort -cost --limit 10",
       "agent list --all -o json | jq '.data[].name'",
     ],

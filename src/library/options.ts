@@ -373,6 +373,8 @@ export interface ListOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly statuses?: WorkerStatus[];
   readonly kinds?: string[];
+  /** Also `resources`: the use of the machine by its processes. Default: false. */
+  readonly resources?: boolean;
 }
 
 export interface KillOptions {

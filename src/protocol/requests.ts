@@ -45,6 +45,8 @@ import { WorkerName, WorkerSpec, WorkerStatus } from "./worker.ts";
 
 const ref = z.string().min(1).max(PATH_MAX_BYTES);
 const refs = z.array(ref).min(1).max(1_000);
+/** Also the use of the machine by each worker's processes. */
+const resources = z.boolean().optional();
 const ms = z.int().min(0).max(DURATION_MAX_MS);
 
 const idempotencyKey = z.string().min(1).max(256);
@@ -216,12 +218,13 @@ export const Requests = {
     since_ms: ms.optional(),
     /** Only archived workers. Without it, none of them. */
     archived: z.boolean().optional(),
+    resources,
     /** Any order but that of ids has a single page: the first `limit` workers. */
     sort: z.enum(LIST_SORTS).optional(),
     limit: z.int().min(1).optional(),
     cursor: z.string().max(64).optional(),
   }),
-  "agent/info": z.strictObject({ id: ref }),
+  "agent/info": z.strictObject({ id: ref, resources }),
   "agent/tree": z.strictObject({}),
   /** A worker that is never restarted. Another restart policy in the spec is refused. */
   "jobs/submit": z.strictObject({ spec: JobSpec, idempotency_key: idempotencyKey.optional() }),

@@ -187,6 +187,11 @@ export interface JobsApi {
   cancel(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;
 }
 
+/** Parts of a worker's view that cost more than a look at memory. */
+export interface ShownParts {
+  /** The use of the machine by its processes. Default: false. */
+  readonly resources?: boolean | undefined;
+}
 export interface RuntimeApi {
   readonly blackboard: BlackboardApi;
   /** Cards of issues, and the dispatcher that spawns a worker for each. */
@@ -332,9 +337,9 @@ export interface RuntimeApi {
   /** Finds a worker's id by an id, a unique prefix of one, or the name of a living worker (else of the newest with that name). */
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
   list(
-    options?: WorkerFilter & { readonly all?: boolean },
+    options?: WorkerFilter & { readonly all?: boolean } & ShownParts,
   ): Effect.Effect<readonly WorkerView[], HoldfastError>;
-  info(id: string): Effect.Effect<WorkerInfo, HoldfastError>;
+  info(id: string, parts?: ShownParts): Effect.Effect<WorkerInfo, HoldfastError>;
   tree(): Effect.Effect<TreeNode, HoldfastError>;
   /** Tokens, costs, turns, tool calls and time of completed turns, including those of removed and ended workers. */
   usage(asked: UsageAsked): Effect.Effect<UsageReply, HoldfastError>;

@@ -23,6 +23,7 @@ export const withProcesses = (spawner: RuntimeSpawner): RuntimeSpawner => {
       pgid: pid,
       sweep: async () => SWEPT,
       variables: (names) => Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name))),
+      resources: () => undefined,
     };
     return {
       ...run,
@@ -50,6 +51,7 @@ export const withProcesses = (spawner: RuntimeSpawner): RuntimeSpawner => {
     posix: {
       originOf: () => ({ type: "outside" }),
       originIn: () => ({ type: "outside" }),
+      look: async () => undefined,
       polled: () => 0,
       ticked: () => undefined,
     },

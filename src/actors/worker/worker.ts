@@ -8,6 +8,7 @@
  */
 import { Cause, Effect, Exit, Fiber, Scope } from "effect";
 import { type AgentAdapter, converses } from "../../adapters/adapter.ts";
+import type { RunResources } from "../../adapters/posix.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { MAILBOX_MAX_REPEATABLE } from "../../base/limits.ts";
 import type { PacedWork } from "../../base/pace.ts";
@@ -104,6 +105,7 @@ export interface Worker extends WorkerListener {
    */
   tick(now: number, disk: DiskView): void;
   /** The last time its process was checked, in monotonic milliseconds; undefined while no agent runs. */
+  resources(): RunResources | undefined;
   beatMs(): number | undefined;
   /** Leaves out a gap in which the daemon could not check. */
   rebase(now: number): void;
@@ -279,6 +281,11 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
 
   input(input: ChildInput): Effect.Effect<unknown, HoldfastError> {
     return this.decider.input(input);
+  }
+
+  /** Undefined if it does not run, or if its runtime cannot tell. */
+  resources(): RunResources | undefined {
+    return this.incarnation?.run.posix?.resources();
   }
 
   beatMs(): number | undefined {

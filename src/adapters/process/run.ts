@@ -8,7 +8,7 @@ import { LAUNCHER_END_MS } from "../../base/limits.ts";
 import type { RunExit } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
-import type { RunFinding, RunProcesses, SweepOptions } from "../posix.ts";
+import type { RunFinding, RunProcesses, RunResources, SweepOptions } from "../posix.ts";
 import type { Run, RunId, RunInput } from "../spawner.ts";
 import type { Cgroups } from "./cgroups.ts";
 import { type ChangedFileName, type ChangeWatch, LAUNCHER_ENDED, type WatchFiles } from "./change-watch.ts";
@@ -41,6 +41,7 @@ import type { PolledRun, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type KnownProcesses } from "./process-table.ts";
 import { realPath } from "./real-path.ts";
 import type { Releaser } from "./release.ts";
+import { resourcesOf } from "./resources.ts";
 import {
   hasExecFailed,
   hasSupervisorDied,
@@ -58,7 +59,7 @@ import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from 
 import { killMembers, signalGroup } from "./stop.ts";
 import type { Sweeper } from "./sweep.ts";
 import { variablesOf } from "./variables.ts";
-import { contradictionsIn, isPumpOf } from "./vouching.ts";
+import { contradictionsIn, forgedPump, isPumpOf } from "./vouching.ts";
 
 /** Parts that all runs of a spawner share. */
 export interface RunParts {
@@ -183,6 +184,10 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
     return group === this.pgid && (isAlive(this.launcher) || isAlive(this.agent));
   }
 
+  resources(): RunResources | undefined {
+    return resourcesOf(this);
+  }
+
   onOutput(listener: () => void): void {
     this.listener = listener;
   }
@@ -291,11 +296,7 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
   private async pump(): Promise<ProcessIdentity | undefined> {
     const said = readIdentity(this.dir, "pump", currentPlace());
     if (said === undefined || (await isPumpOf(said, this.launcher, this.marker, this.dir))) return said;
-    this.tell({
-      file: "pump",
-      what: "forged",
-      detail: `it names pid ${said.pid}, which does not belong to this run`,
-    });
+    this.tell(forgedPump(said));
     return undefined;
   }
 
@@ -399,10 +400,6 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
     }
   }
 
-  private memoryKills(): number | undefined {
-    return this.cgroup === undefined ? undefined : this.host.cgroups.memoryKills(this.cgroup);
-  }
-
   /** The launcher's status; null if it can no longer give one, undefined while it may still come. */
   private status(): number | null | undefined {
     // The most common case: no exit is written while the agent lives.
@@ -429,6 +426,8 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
   }
 
   private settle(raw_status: number | null): void {
+    const { cgroup, host } = this;
+    const kills = () => (cgroup === undefined ? undefined : host.cgroups.memoryKills(cgroup));
     const exit = decideExit({
       raw_status,
       exec_failed: !this.hasStarted && hasExecFailed(this.dir),
@@ -436,10 +435,7 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
       supervisor_died: hasSupervisorDied(this.dir),
       other_boot: isOfOtherBoot(this.launcher),
       was_out_of_memory: () =>
-        wasOutOfMemory(this.host.memory.evidence(this.memoryKills()), [
-          this.agent.pid,
-          ...this.recorded.keys(),
-        ]),
+        wasOutOfMemory(host.memory.evidence(kills()), [this.agent.pid, ...this.recorded.keys()]),
     });
     this.hasExited = true;
     this.host.poller.remove(this);

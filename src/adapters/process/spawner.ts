@@ -153,6 +153,7 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): ProcessSpawn
           : origins.of(pid, start_time, () => lookedUp(pid, before_s));
       },
       originIn: originAmong,
+      look: () => host.snapshots.keep(),
       ticked: () => poller.join(),
       polled: () => [...poller.runs].filter((run) => run.isPolled()).length,
     },

@@ -101,6 +101,12 @@ export const isPumpOf = async (
   return false;
 };
 
+export const forgedPump = ({ pid }: ProcessIdentity): RunFinding => ({
+  file: "pump",
+  what: "forged",
+  detail: `it names pid ${pid}, which does not belong to this run`,
+});
+
 /**
  * The pump reads the run's stdin file, and is a copy of the launcher before its exec. Only the end of the
  * path is compared, because the state directory may have had another name then.

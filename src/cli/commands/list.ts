@@ -11,6 +11,7 @@ import { type ListSort, WORKER_STATUSES } from "../../protocol/words.ts";
 import type { WorkerStatus } from "../../protocol/worker.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
+import { isWide } from "../render/wide.ts";
 
 export const listProblems = ({ flags }: Call): readonly string[] => {
   const unknown = ((flags.state as string[] | undefined) ?? []).filter(
@@ -41,6 +42,7 @@ export const list: CommandHandler = async (context) => {
     all,
     ...filter,
     archived,
+    resources: isWide(flags) ? true : undefined,
     sort: flags.sort as ListSort | undefined,
     limit,
     cursor: flags.cursor as string | undefined,

@@ -142,7 +142,7 @@ const RECENT_RECORDS = 8;
 
 export const info: CommandHandler = async (context) => {
   const client = await context.connect();
-  const worker = await client.request("agent/info", { id: context.call.args[0]! });
+  const worker = await client.request("agent/info", { id: context.call.args[0]!, resources: true });
   if (context.mode !== "text") return success(worker);
   const recent = await newestRecords(client, worker, RECENT_RECORDS, { shown: isShown });
   return success({ ...worker, recent } satisfies ShownWorker);

@@ -41,6 +41,7 @@ import { TOKEN_TEXTS } from "./tokens.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { count, duration, uniqueChars } from "./units.ts";
 import { spentOf, subtreeWords, usageText } from "./usage.ts";
+import { isWide, resourceCells, resourceWords } from "./wide.ts";
 
 export interface TextContext {
   readonly paint: Paint;
@@ -77,7 +78,7 @@ const stateCell = ({ state, queue, question, paused, approvals, reason, denied }
   `${stateWord(state)}${denied ? ` (${deniedCount(denied)} denied)` : ""}${approvals && !paused ? " (asks permission)" : ""}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
 
 /** Columns of the list that a narrow terminal leaves out. */
-const SPARE = ["TASK", "PID", "RUNTIME", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
+const SPARE = ["TASK", "PROCS", "PID", "RUNTIME", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
 
 const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
@@ -94,6 +95,7 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
     "RESTARTS",
     "PID",
     ...(isMixed ? ["RUNTIME"] : []),
+    ...(isWide(flags) ? ["CPU", "MEMORY", "PROCS"] : []),
     "AGE",
     ...(flags.all ? ["ENDED"] : []),
     "TASK",
@@ -107,6 +109,7 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
     String(worker.restarts),
     worker.pid === null ? "–" : String(worker.pid),
     ...(isMixed ? [oneLine(worker.backend_kind ?? "–")] : []),
+    ...(isWide(flags) ? resourceCells(worker) : []),
     age(worker.created_at, now),
     ...(flags.all ? [ended(worker, now)] : []),
     oneLine(worker.task, TASK_COLUMNS),
@@ -254,6 +257,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now, columns }) => {
     ],
     ["variables", Object.keys(spec.env).join(" ")],
     ["process", worker.pid === null ? null : `pid ${worker.pid}, group ${worker.pgid ?? "unknown"}`],
+    ["uses", resourceWords(worker)],
     ["runtime", runtimeWords(worker)],
     ["run", `${worker.incarnation}, ${count(worker.restarts, "restart")} by the supervisor`],
     ["restart", restartRule(worker)],

@@ -115,7 +115,7 @@ export const WORKERS: Handlers<WorkerRequestName> = {
   "agent/approvals": read((runtime, page) => runtime.approvals(page)),
   "agent/messages": read((runtime, { id, ...page }) => runtime.messages(id, page)),
   "agent/list": list,
-  "agent/info": read((runtime, { id }) => runtime.info(id)),
+  "agent/info": read((runtime, { id, ...parts }) => runtime.info(id, parts)),
   "agent/tree": read((runtime) => runtime.tree()),
   "agent/usage": read((runtime, asked) => runtime.usage(asked)),
   "agent/why": read((runtime, { id }) => runtime.why(id)),

@@ -163,7 +163,7 @@ const readCalls = (
         if (cursor === undefined) return workers;
       }
     }),
-  info: (id) => request.of("agent/info", { id }),
+  info: (id, parts) => request.of("agent/info", { id, ...parts }),
   tree: () => request.of("agent/tree"),
   usage: (how) => request.of("agent/usage", how),
   why: (id) => request.of("agent/why", { id }),

@@ -59,6 +59,14 @@ const denied = z
   .describe("tool calls that were denied for lack of permission");
 
 /** A row of `agent list`, with the field names of cli.md. */
+const ResourcesView = z.object({
+  cpu_ms: z
+    .number()
+    .describe("processor time of its living processes, and of their children that have ended"),
+  memory_bytes: z.int().describe("resident memory; pages that processes share count in each"),
+  processes: z.int(),
+});
+
 export const WorkerView = z.object({
   id,
   name: z.string().nullable(),
@@ -99,6 +107,7 @@ export const WorkerView = z.object({
   queue: QueuePlace.optional().describe("its place among the workers that wait to start"),
   question: QuestionView.optional().describe("its open question; see agent answer"),
   approvals: z.int().optional().describe("permission requests that wait for a person; see agent approvals"),
+  resources: ResourcesView.optional().describe("the use by its processes; only where it was asked for"),
   paused: z.array(PauseView).optional().describe("the reasons for which it is paused; see agent unpause"),
 });
 export type WorkerView = Reply<typeof WorkerView>;

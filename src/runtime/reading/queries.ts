@@ -13,7 +13,7 @@ import { isEnded } from "../../protocol/worker.ts";
 import type { FormerEpoch } from "../../store/history.ts";
 import type { WorkerRow } from "../../store/views.ts";
 import { pausedBelow, pauseSuggestion } from "../../supervisor/holds/standing-still.ts";
-import type { RuntimeApi } from "../api.ts";
+import type { RuntimeApi, ShownParts } from "../api.ts";
 import type { Core } from "../core.ts";
 import type { Heartbeats } from "../heartbeats.ts";
 import type { WorkerInfo } from "../replies.ts";
@@ -70,16 +70,26 @@ export const makeQueries = (
   const { find, wallMs } = core;
   const { log, views, upkeep } = core.services;
   const shown = new WorkerPresenter(core, forest, heartbeats);
+  const { posix } = core.services.spawner;
+  /** Processes that began a moment ago count too. */
+  const looked = <A>({ resources }: ShownParts, view: () => A): Effect.Effect<A, HoldfastError> =>
+    resources && posix !== undefined
+      ? Effect.andThen(
+          Effect.promise(() => posix.look()),
+          attempt(view),
+        )
+      : attempt(view);
   return {
     epoch: log.epoch,
     resolve: (ref) => Effect.map(find(ref), (row) => row.id),
-    list: ({ all = false, ...filter } = {}) =>
-      attempt(() =>
+    list: ({ all = false, resources, ...filter } = {}) =>
+      looked({ resources }, () =>
         (all || asksForEnded(filter) ? views.workers() : views.living())
           .filter((row) => isSelected(row, filter))
-          .map(shown.view),
+          .map((row) => shown.view(row, { resources })),
       ),
-    info: (ref) => Effect.flatMap(find(ref), (row) => attempt(() => infoOf(core, shown, row))),
+    info: (ref, parts = {}) =>
+      Effect.flatMap(find(ref), (row) => looked(parts, () => infoOf(core, shown, row, parts))),
     tree: () => attempt(() => shown.tree()),
     usage: makeUsage(core, forest),
     why: (ref) => whyOf(core, forest, shown, ref),
@@ -96,11 +106,16 @@ export const makeQueries = (
   };
 };
 
-const infoOf = ({ services, accounts }: Core, shown: WorkerPresenter, row: WorkerRow): WorkerInfo => {
+const infoOf = (
+  { services, accounts }: Core,
+  shown: WorkerPresenter,
+  row: WorkerRow,
+  parts?: ShownParts,
+): WorkerInfo => {
   const { log, views, workerDir } = services;
   redactOnce(row.spec);
   return {
-    ...shown.view(row),
+    ...shown.view(row, parts),
     spec: row.spec,
     completion: row.completion,
     budgets: accounts.views(row.id),

@@ -8,6 +8,7 @@ import { queueReason } from "../../supervisor/admission/seats.ts";
 import { causesOf, pauseSentence } from "../../supervisor/holds/pause.ts";
 import { grantStep, type PausedWorker, pauseSuggestion } from "../../supervisor/holds/standing-still.ts";
 import { type TreeState, workersBelow } from "../../supervisor/tree/state.ts";
+import type { ShownParts } from "../api.ts";
 import type { Core } from "../core.ts";
 import type { Heartbeats } from "../heartbeats.ts";
 import type { PauseView, WorkerView } from "../replies.ts";
@@ -26,7 +27,7 @@ export class WorkerPresenter {
   }
 
   /** The view of a worker, with its current place in the queue, its open question, and the reasons for a pause. */
-  readonly view = (row: WorkerRow): WorkerView => {
+  readonly view = (row: WorkerRow, { resources = false }: ShownParts = {}): WorkerView => {
     const view = viewOf(row, this.heartbeats.at(row.id));
     if (isEnded(row.state)) return view;
     const queue = this.core.admission.placeOf(row.id);
@@ -34,6 +35,7 @@ export class WorkerPresenter {
     return {
       ...view,
       reason: this.reasonOf(row),
+      ...(resources ? { resources: this.live(row.id)?.resources() } : {}),
       ...(approvals === 0 ? {} : { approvals }),
       ...(queue === undefined ? {} : { queue }),
       ...this.pausedOf(row.id),
