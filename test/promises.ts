@@ -677,4 +677,21 @@ export const PROMISES: readonly Kept[] = [
       ...by("engine/crashes.unit.test.ts", "that dies at passage $passage of $point goes on"),
     ],
   },
+  {
+    id: "R43",
+    sentence:
+      "Behind a bridge no run is begun twice, and each has one end and all of its output, at whatever point the daemon dies and when the bridge is killed.",
+    tier: "D",
+    proofs: [
+      ...by(
+        "chaos/bridge-crashes.chaos.test.ts",
+        "a daemon that dies at %s begins no run of a bridge twice, and loses no output and no end",
+      ),
+      ...by(
+        "chaos/bridge.chaos.test.ts",
+        "${WORKERS} workers start, live on over a crash of the daemon, and end once each when the BEAM is killed",
+      ),
+    ],
+    open: "The workers of a BEAM are tried where Erlang is installed.",
+  },
 ];

@@ -50,6 +50,16 @@ export const CRASH_POINTS = [
   "sweep-before-kill",
   "exit-before-record",
   "exit-after-record",
+  /** A run is claimed for a life of its bridge, but the bridge does not know of it. */
+  "bridge-claimed",
+  /** The bridge has begun a run, but no record has its name there. */
+  "bridge-started",
+  /** Output of a bridge is in the run's file, but none of it is on record. */
+  "bridge-output",
+  /** The bridge has told an end, but it is in no file. */
+  "bridge-exit",
+  /** The end is in the run's file, but not on record. */
+  "bridge-ended",
   /** A pause is on record, but its agent still runs. */
   "pause-before-signal",
   /** Some processes of the agent stand still, but not all. */

@@ -34,6 +34,8 @@ interface EmbeddedOptions {
 }
 
 export interface EmbeddedServer {
+  /** Absolute path. */
+  readonly socket: string;
   readonly defects: Defects;
   /** Called with each tick of the runtime. */
   readonly onTick: () => void;
@@ -55,6 +57,7 @@ export const embeddedServer = (
     const defects = makeDefects(report);
     let tickedAt = performance.now();
     return {
+      socket: place.path,
       defects,
       onTick: () => {
         tickedAt = performance.now();

@@ -188,7 +188,12 @@ const makerFor = (
 ): MakeRuntime => {
   if (bridge === undefined) return makerOf({ module: module ?? "", options });
   const report = (message: string) => log("warn", message);
-  return bridgeMakerOf(name, bridge, { env, daemonSocket, binary: COMMAND_PROGRAM, peerPid, report });
+  return bridgeMakerOf(name, bridge, {
+    env,
+    daemon: { socket: daemonSocket, binary: COMMAND_PROGRAM },
+    peerPid,
+    report,
+  });
 };
 
 /** `ending` shuts the runtime down. Afterwards the daemon stops. */

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { isRuntime, NO_RUNTIME } from "../adapters/user-runtimes.ts";
 import { DEPTH_MAX, PATH_MAX_BYTES, WORKERS_LIVE_MAX } from "../base/limits.ts";
-import { Configuration, runtimesBy } from "../protocol/configuration.ts";
+import { BridgeConfiguration, Configuration, runtimesBy } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { problemsOf } from "../protocol/problems.ts";
 import { type RequestData, type RequestInput, type RequestName, Requests } from "../protocol/requests.ts";
@@ -45,7 +45,12 @@ const Open = z.strictObject({
   skills: Configuration.shape.skills,
   roles: Roles.optional(),
   adapters: z.array(z.unknown()).optional(),
-  runtimes: runtimesBy(z.custom<RuntimeSpawner>(isRuntime, NO_RUNTIME)).optional(),
+  runtimes: runtimesBy(
+    z.union([
+      z.strictObject({ bridge: BridgeConfiguration }),
+      z.custom<RuntimeSpawner>(isRuntime, NO_RUNTIME),
+    ]),
+  ).optional(),
   engine: z.looseObject({}).optional(),
   onApproval: isFunction.optional(),
   signal: isSignal.optional(),

@@ -4,14 +4,17 @@ import { resolve } from "node:path";
 import { Effect, type Scope } from "effect";
 import { facts as llm } from "../adapters/kinds/llm/facts.ts";
 import { builtIn, makeRegistry, type Registry } from "../adapters/registry.ts";
+import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { checkAdapters } from "../adapters/user-adapters.ts";
 import type { MakeRuntime } from "../adapters/user-runtimes.ts";
 import { OPEN_SETTLE_MAX_MS } from "../base/limits.ts";
+import { COMMAND_PROGRAM } from "../base/own-command.ts";
 import { VERSION } from "../base/version.ts";
 import { ownIdentity } from "../daemon/daemon-file.ts";
 import { acquireLock } from "../daemon/lock.ts";
 import { stateDirectory } from "../daemon/paths.ts";
 import { ensurePrivateDirectory } from "../daemon/private-directory.ts";
+import type { BridgeConfiguration } from "../protocol/configuration.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import { type OpenRuntimeOptions, openRuntime } from "../runtime/open.ts";
@@ -57,6 +60,8 @@ const engineOf = ({ engine, report }: OpenOptions): readonly (readonly [string, 
 /** The part of an opened state directory that the runtime needs. */
 interface OpenDirectory {
   readonly options: Pick<OpenRuntimeOptions, "defects" | "onTick">;
+  /** Absolute path of the socket that this program serves, if it does. */
+  readonly socket: string | undefined;
   /** Called once the runtime is open. */
   readonly served: (api: RuntimeApi) => Effect.Effect<void, HoldfastError, Scope.Scope>;
 }
@@ -80,7 +85,7 @@ const lockedDirectory = (stateDir: string): Effect.Effect<OpenDirectory, Holdfas
       }),
       (lock) => Effect.sync(() => lock.release()),
     ),
-    { options: {}, served: () => Effect.void },
+    { options: {}, socket: undefined, served: () => Effect.void },
   );
 
 /** The same with the socket, whose code is loaded only for a program that serves it. */
@@ -93,14 +98,37 @@ const servedDirectory = (
       try: () => import("../daemon/embedded.ts"),
       catch: asHoldfastError,
     });
-    const { defects, onTick, serve } = yield* embeddedServer({
+    const { socket, defects, onTick, serve } = yield* embeddedServer({
       stateDir,
       version: VERSION,
       env: process.env,
       report,
     });
-    return { options: { defects, onTick }, served: serve };
+    return { options: { defects, onTick }, socket, served: serve };
   });
+
+/** Loads the code of bridges only for a program that has one. */
+const makerFor =
+  (
+    name: string,
+    one: RuntimeSpawner | { readonly bridge: BridgeConfiguration },
+    { report }: OpenOptions,
+    socket: string | undefined,
+  ): MakeRuntime =>
+  async (home) => {
+    if (!("bridge" in one)) return one;
+    const [{ bridgeMakerOf }, { peerPid }] = await Promise.all([
+      import("../adapters/bridge/maker.ts"),
+      import("../daemon/peer.ts"),
+    ]);
+    const ground = {
+      env: process.env,
+      daemon: socket === undefined ? undefined : { socket, binary: COMMAND_PROGRAM },
+      peerPid,
+      report: (message: string) => report?.(message),
+    };
+    return bridgeMakerOf(name, one.bridge, ground)(home);
+  };
 
 export const openWith = (
   registry: Registry,
@@ -125,7 +153,9 @@ export const openWith = (
       skills,
       roles,
       runtimes: new Map([
-        ...Object.entries(runtimes).map(([name, one]) => [name, async () => one] as const),
+        ...Object.entries(runtimes).map(
+          ([name, one]) => [name, makerFor(name, one, options, directory.socket)] as const,
+        ),
         ...engineOf(options),
       ]),
       ...directory.options,

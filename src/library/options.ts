@@ -50,10 +50,10 @@ export interface OpenOptions {
    */
   readonly adapters?: readonly AgentAdapter[];
   /**
-   * Runtimes beside the built-in one, by the name that `runtime` of a spawn gives (docs/how-to/another-runtime.md). They are
-   * closed with the runtime.
+   * Runtimes beside the built-in one, by the name that `runtime` of a spawn gives (docs/how-to/another-runtime.md), or bridges
+   * to them (docs/how-to/bridge.md). They are closed with the runtime.
    */
-  readonly runtimes?: Readonly<Record<string, RuntimeSpawner>>;
+  readonly runtimes?: Readonly<Record<string, RuntimeSpawner | BridgeToRuntime>>;
   /**
    * Runs workers of kind `llm` in this program instead of in a process of their own, unless their `runtime` names another
    * (docs/explanation/engine.md). They end with the program, and go on with the next one.
@@ -71,6 +71,18 @@ export interface OpenOptions {
 
 /** Those of `open` count if this program is the first; those of `connect` among them always. */
 export type OpenOrConnectOptions = Omit<OpenOptions, "serve">;
+
+/** A runtime in another program, as `runtimes.NAME` in config.yaml. Its runs live on when this program ends. */
+export interface BridgeToRuntime {
+  readonly bridge: {
+    /** Absolute path of the socket at which it listens. */
+    readonly socket: string;
+    /** Starts it where nothing answers at the socket: a program and its arguments. */
+    readonly command?: readonly string[];
+    /** Default: none. */
+    readonly abilities?: readonly "pause"[];
+  };
+}
 
 /** The place of a daemon, and what the program does with it. */
 export interface ConnectOptions extends AbortOptions {

@@ -30,7 +30,7 @@ const UserAdapter = z.strictObject({
 });
 
 /** A program behind a socket that executes workers (docs/how-to/bridge.md). */
-const BridgeConfiguration = z.strictObject({
+export const BridgeConfiguration = z.strictObject({
   socket: absolute("a socket").refine(
     (path) => Buffer.byteLength(path) <= SOCKET_PATH_MAX_BYTES,
     `the path of a socket has at most ${SOCKET_PATH_MAX_BYTES} bytes`,

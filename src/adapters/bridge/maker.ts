@@ -4,15 +4,12 @@ import { join } from "node:path";
 import type { BridgeConfiguration } from "../../protocol/configuration.ts";
 import type { MakeRuntime } from "../user-runtimes.ts";
 import { BridgeProgram } from "./program.ts";
-import { BridgeSpawner } from "./spawner.ts";
+import { type AskedDaemon, BridgeSpawner } from "./spawner.ts";
 
-/** The daemon, as its bridges need it. */
+/** The daemon, or the program with a runtime in it, as its bridges need it. */
 export interface BridgeGround {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute path of the daemon's own socket. */
-  readonly daemonSocket: string;
-  /** Absolute path of the `agent` command. */
-  readonly binary: string;
+  readonly daemon: AskedDaemon | undefined;
   /** The pid at the other end, by the kernel; undefined where it does not say. */
   readonly peerPid: (socket: Socket) => number | undefined;
   readonly report: (message: string) => void;
@@ -21,8 +18,11 @@ export interface BridgeGround {
 export const bridgeMakerOf =
   (name: string, { socket, command, abilities }: BridgeConfiguration, ground: BridgeGround): MakeRuntime =>
   async ({ store_id, state_dir }) => {
-    const { env, daemonSocket, binary, peerPid, report } = ground;
-    const sockets = { HOLDFAST_BRIDGE_SOCKET: socket, HOLDFAST_DAEMON_SOCKET: daemonSocket };
+    const { env, daemon, peerPid, report } = ground;
+    const sockets = {
+      HOLDFAST_BRIDGE_SOCKET: socket,
+      ...(daemon && { HOLDFAST_DAEMON_SOCKET: daemon.socket }),
+    };
     const log = join(state_dir, `bridge-${name}.log`);
     const program = command && new BridgeProgram({ command, env: { ...env, ...sockets }, log });
     const runsDir = join(state_dir, "runs");
@@ -34,8 +34,7 @@ export const bridgeMakerOf =
       runsDir,
       program,
       abilities: can,
-      daemonSocket,
-      binary,
+      daemon,
       peerPid,
       report,
     });

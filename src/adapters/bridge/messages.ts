@@ -138,6 +138,7 @@ interface BridgeStart {
   readonly env: Readonly<Record<string, string>>;
   /** The whole input. */
   readonly stdin: string;
-  readonly daemon_socket: string;
-  readonly plugin_config: PluginConfig;
+  /** Both are absent for a program that serves no socket. */
+  readonly daemon_socket?: string;
+  readonly plugin_config?: PluginConfig;
 }

@@ -3,6 +3,7 @@
  * end is written down once. Its heartbeat is the newest answer that named it: while the bridge does not answer, it ages.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { crashPoint } from "../../base/crash-point.ts";
 import {
   BRIDGE_AWAIT_MS,
   BRIDGE_CHUNK_MAX_BYTES,
@@ -206,13 +207,16 @@ export class BridgedRun implements Run {
       ["stderr", stderr],
     ] as const)
       if (bytes.length > 0) this.files.append(stream, bytes);
+    crashPoint("bridge-output");
     if (state !== "ended") this.seen(state);
     if (exit !== undefined) this.over(exitOf(exit));
     else if (stdout.length + stderr.length > 0) this.listener?.();
   }
 
   private over(exit: RunExit): void {
+    crashPoint("bridge-exit");
     this.end = this.files.end(exit);
+    crashPoint("bridge-ended");
     this.ground.onEnd(this);
     // As with a process, the sender of a signal knows of it before the exit is reported.
     queueMicrotask(() => this.settled.resolve(this.end!));

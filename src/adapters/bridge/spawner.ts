@@ -3,6 +3,7 @@
  * workers. It owns no truth. The log and the files of a run say what is; the bridge is asked, and looked at to reconcile.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { crashPoint } from "../../base/crash-point.ts";
 import {
   BRIDGE_ANSWER_MS,
   BRIDGE_LAUNCH_MS,
@@ -36,16 +37,22 @@ import { type RunClaim, RunFiles } from "./run-files.ts";
 
 const BRIDGE_KIND = "bridge";
 
+/** A daemon as the runs of a bridge ask it. */
+export interface AskedDaemon {
+  /** Absolute path of its own socket. */
+  readonly socket: string;
+  /** Absolute path of the `agent` command. */
+  readonly binary: string;
+}
+
 export interface BridgeSpawnerOptions
   extends Pick<LinkPorts, "name" | "socket" | "store_id" | "program" | "peerPid" | "report"> {
   /** Absolute path. */
   readonly runsDir: string;
   /** By the configuration. */
   readonly abilities: ReadonlySet<RuntimeAbility>;
-  /** Absolute path of the daemon's own socket, by which runs ask the daemon. */
-  readonly daemonSocket: string;
-  /** Absolute path of the `agent` command. */
-  readonly binary: string;
+  /** The daemon that runs may ask; undefined in a program without one. */
+  readonly daemon: AskedDaemon | undefined;
   readonly times?: Partial<LinkTimes & { readonly state_period_ms: number; readonly launch_ms: number }>;
 }
 
@@ -112,7 +119,9 @@ export class BridgeSpawner implements RuntimeSpawner {
     const session = await this.link.up(this.upMs);
     const files = this.filesOf(request);
     files.claim(session);
+    crashPoint("bridge-claimed");
     const ref = await this.begin(request, files, session);
+    crashPoint("bridge-started");
     return this.follow(request, ref, session, files);
   }
 
@@ -228,6 +237,7 @@ export class BridgeSpawner implements RuntimeSpawner {
 
   private startOf(request: LaunchRequest) {
     const { worker_id, incarnation, argv, cwd, env, stdin } = request;
+    const { daemon } = this.options;
     return {
       run: this.markerOf(request),
       worker_id,
@@ -236,22 +246,7 @@ export class BridgeSpawner implements RuntimeSpawner {
       cwd,
       env,
       stdin: stdin.kind === "empty" ? "" : stdin.text,
-      daemon_socket: this.options.daemonSocket,
-      plugin_config: this.pluginConfig(request),
-    };
-  }
-
-  private pluginConfig({ cwd, tools }: LaunchRequest): PluginConfig {
-    return {
-      binary: this.options.binary,
-      workspace: cwd,
-      transport: "daemon_rpc",
-      daemon: true,
-      tool_command: {
-        profile: tools?.profile ?? "worker",
-        allowed_tools: tools?.allowed ?? [],
-        default_timeout_ms: tools?.timeout_ms ?? 0,
-      },
+      ...(daemon && { daemon_socket: daemon.socket, plugin_config: pluginConfig(daemon, request) }),
     };
   }
 
@@ -324,3 +319,15 @@ export class BridgeSpawner implements RuntimeSpawner {
     }
   }
 }
+
+const pluginConfig = ({ binary }: AskedDaemon, { cwd, tools }: LaunchRequest): PluginConfig => ({
+  binary,
+  workspace: cwd,
+  transport: "daemon_rpc",
+  daemon: true,
+  tool_command: {
+    profile: tools?.profile ?? "worker",
+    allowed_tools: tools?.allowed ?? [],
+    default_timeout_ms: tools?.timeout_ms ?? 0,
+  },
+});

@@ -27,8 +27,7 @@ const openBeam = () => {
       runsDir: join(dir, "runs"),
       program,
       abilities: new Set(["pause"]),
-      daemonSocket: join(dir, "agent.sock"),
-      binary: "/opt/agent",
+      daemon: { socket: join(dir, "agent.sock"), binary: "/opt/agent" },
       peerPid: () => program.pid(),
       report: () => undefined,
     });
