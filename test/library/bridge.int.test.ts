@@ -46,7 +46,7 @@ test("a worker behind a bridge may ask a program that serves its socket", async 
   const { result } = await runtime.run(worker("call"));
   expect((await result).text).toMatch(/"status":"ok"/);
   const children = await runtime.list({ all: true });
-  expect(children.map(({ backend_kind }) => backend_kind).sort()).toEqual(["bridge", "process"]);
+  expect(children.map(({ backend_kind }) => backend_kind).sort()).toEqual(["bridge", "subprocess"]);
 });
 
 test("a worker behind a bridge lives on when the program ends, and the next one takes it over", async () => {
