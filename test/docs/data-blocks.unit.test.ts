@@ -1,5 +1,5 @@
 /** The YAML and JSON of the pages are what they are shown as: trees, configurations, lists of prices. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -12,7 +12,7 @@ import { answerOf } from "../../src/skills/answer.ts";
 import { readManifest } from "../../src/skills/manifest.ts";
 import { read } from "../tree-file/support.ts";
 import { type Block, blocksOf } from "./blocks.ts";
-import { pages } from "./pages.ts";
+import { pages, root } from "./pages.ts";
 
 /** Files that trees of the pages name. */
 const files = {
@@ -32,6 +32,17 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
     "a configuration",
     /^(adapters|binaries|defaults|http|kinds|mcp|providers|runtimes|skills):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
+  ],
+  [
+    "a workflow",
+    /^on:/,
+    (text) => {
+      const { steps } = parse(text).jobs.review;
+      const given = Object.keys(steps.find(({ uses = "" }) => uses.includes("holdfast")).with);
+      expect(Object.keys(parse(readFileSync(join(root, "action.yml"), "utf8")).inputs)).toEqual(
+        expect.arrayContaining(given),
+      );
+    },
   ],
   ["a skill", /^name: \w+\/\w+/, (text) => expect(readManifest(text)).toHaveProperty("manifest")],
   [
