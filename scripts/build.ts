@@ -129,6 +129,9 @@ const SMALL = {
   lineLimit: BUNDLE_LINE_CHARS,
 } as const;
 
+/** The client prints no stack, so nobody reads its names. */
+const SMALLEST = { ...SMALL, minifyIdentifiers: true } as const;
+
 /**
  * One file, and CommonJS: Node makes a facade of each built-in module that an ES module imports, for which it runs every
  * lazy getter of it (`node:util` alone loads worker threads). That is a third of the client's start.
@@ -141,7 +144,7 @@ const buildClient = async (): Promise<void> => {
     outdir: dist,
     outExtension: { ".js": ".cjs" },
     plugins: [loadedApart],
-    ...SMALL,
+    ...SMALLEST,
     define: { "import.meta.url": "import_meta_url" },
     banner: { js: 'const import_meta_url = require("node:url").pathToFileURL(__filename).href;' },
   });
@@ -158,7 +161,7 @@ const buildClient = async (): Promise<void> => {
     chunkNames: "cli-[name]-[hash]",
     plugins: [schemasMade, oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
-    ...SMALL,
+    ...SMALLEST,
   });
   // It reads the log and checks no input: the schemas are six times all the rest of it.
   const offline = loadedWith(apart.metafile, "dist/cli-offline.js");

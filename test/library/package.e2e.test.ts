@@ -38,7 +38,7 @@ const installed = join(project, "node_modules", "holdfast");
 
 let tarball: string;
 /** The daemon, the client, the engine and the library are four programs, each with its dependencies in it. */
-const PACKED_MAX_BYTES = 3_000_000;
+const PACKED_MAX_BYTES = 3_100_000;
 
 /** As `npm pack` does it, in a copy: other tests read the files meanwhile. */
 const pack = (clone: string): string => {
