@@ -48,6 +48,7 @@ const APART: Readonly<Record<string, string>> = {
   "cli-defaults": "src/cli/defaults/written.ts",
   "cli-configuration": "src/daemon/configuration.ts",
   "cli-mcp": "src/daemon/mcp.ts",
+  "cli-engine-check": "src/daemon/engine-check.ts",
   "cli-spawn-request": "src/cli/spawn-request.ts",
   "cli-validators": "src/protocol/validate/validators.ts",
 };
@@ -57,7 +58,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|published|spawn-request|written|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
+          /\/(manifest|published|spawn-request|written|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp|engine-check)|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

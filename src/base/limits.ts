@@ -1139,3 +1139,6 @@ export const WORDLESS_LOOKS_MAX = 50;
 export const WORDLESS_LOOK_PAUSE_MS = 2;
 /** Ended runs of the engine inside a program that its runtime remembers, with their output. */
 export const ENGINE_ENDED_RUNS_MAX = 64;
+/** An MCP server that a check starts comes up and lists its tools within this, and the whole check ends within that. */
+export const ENGINE_CHECK_SERVER_MS = 5_000;
+export const ENGINE_CHECK_MS = 15_000;

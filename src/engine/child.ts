@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { LINE_MAX_BYTES } from "../base/limits.ts";
 import { makeLineSplitter } from "../base/line-splitter.ts";
-import type { EngineInput, EngineLine, EngineOpening } from "../protocol/engine-lines.ts";
+import type { EngineGround, EngineInput, EngineLine, EngineOpening } from "../protocol/engine-lines.ts";
 import { type AtCrashPoint, ENGINE_CRASH_POINTS } from "./crash.ts";
 import { fileJournals } from "./journals.ts";
 import { nativeEngine } from "./native.ts";
@@ -58,10 +58,20 @@ async function* inputsOf(lines: AsyncIterator<string>): AsyncGenerator<EngineInp
     yield JSON.parse(next.value) as EngineInput;
 }
 
+/** With `--check`, the only line of the input is a ground, and the only one of the output what is found. */
+const check = async (lines: AsyncIterator<string>): Promise<void> => {
+  const { value } = await lines.next();
+  const [{ checkGround }, { secretsOf }] = await Promise.all([import("./check.ts"), import("./secrets.ts")]);
+  const ground = JSON.parse(String(value)) as EngineGround;
+  const found = await checkGround(ground, secretsOf(process.env), process.cwd());
+  process.stdout.write(`${JSON.stringify(found)}\n`);
+};
+
 const main = async (): Promise<void> => {
   const stopped = new AbortController();
   process.once("SIGTERM", () => stopped.abort());
   const lines = linesOf(process.stdin);
+  if (process.argv[2] === "--check") return check(lines);
   const first = await lines.next();
   if (first.done === true) return;
   const engine = nativeEngine({

@@ -102,6 +102,16 @@ export interface EngineGround {
   readonly socket?: string;
 }
 
+/** The answer of the engine's program to `--check`: what an agent of these providers and servers would meet. */
+export interface EngineFindings {
+  /** Providers whose key cannot be had, with the reason in one sentence. */
+  readonly keys: readonly string[];
+  /** Servers that do not come up, or cannot list their tools, with the reason in one sentence. */
+  readonly servers: readonly string[];
+  /** Tools of all servers that do. */
+  readonly tools: number;
+}
+
 /** How a conversation is made shorter once it is too long (engine/compaction.ts). */
 export const COMPACTION_POLICIES = ["trim", "summarize", "off"] as const;
 

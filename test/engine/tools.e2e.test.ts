@@ -55,6 +55,16 @@ it("a provider of the configuration gets the key that its reference names", asyn
   expect(fake.requests.at(-1)?.credential).toBe("Bearer fake-key-123");
 });
 
+it("the doctor names a server that does not come up, and a key that is missing", async () => {
+  const { data } = await commands.agent("doctor");
+  const checks = data.checks as readonly { readonly name: string; readonly finding: string }[];
+  expect(checks.find(({ name }) => name === "models")).toMatchObject({
+    result: "warn",
+    finding:
+      "There is no key for the provider local: the variable LOCAL_KEY has none. The MCP server silent did not come up.",
+  });
+});
+
 describe.skipIf(!isHere)("a skill", () => {
   it("reads a file of the workspace without a permission", async () => {
     const { data } = await spawn("readnote", "--wait");

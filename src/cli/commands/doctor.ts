@@ -229,6 +229,35 @@ const configuration = async (context: Context): Promise<Check | undefined> => {
   return { name, result: "warn", finding: refused.map(leftOutSentence).join("; "), fix };
 };
 
+/** For kind llm: the keys of its providers by this command's environment, and whether its MCP servers come up. */
+const models = async (context: Context): Promise<Check | undefined> => {
+  if (!existsSync(configurationPath(context.stateDir))) return undefined;
+  const { readConfiguration } = await import("../../daemon/configuration.ts");
+  const { providers = {}, mcp = {} } = readConfiguration(context.stateDir)?.configuration ?? {};
+  const [named, served] = [Object.keys(providers).length, Object.keys(mcp).length];
+  if (named + served === 0) return undefined;
+  const name = "models";
+  try {
+    const { checkEngine } = await import("../../daemon/engine-check.ts");
+    const { keys, servers, tools } = await checkEngine({ providers, mcp }, context.env);
+    const problems = [...keys, ...servers];
+    if (problems.length === 0)
+      return {
+        name,
+        result: "ok",
+        finding: `providers: ${named}; MCP servers: ${served}, with ${tools} tools`,
+      };
+    return {
+      name,
+      result: "warn",
+      finding: problems.join(" "),
+      fix: "An agent of kind llm gets a variable with --inherit-env NAME. See docs/reference/models.md and docs/how-to/tools-of-a-model.md.",
+    };
+  } catch (cause) {
+    return { name, result: "warn", finding: `cannot be checked: ${asHoldfastError(cause).message}` };
+  }
+};
+
 /** Runs only without a daemon: user code is loaded for no other reason. */
 const leftOut = async (stateDir: string, isOurs: boolean) =>
   isOurs ? (await (await import("../../daemon/configuration.ts")).configuredRegistry(stateDir)).refused : [];
@@ -279,6 +308,7 @@ export const doctor: CommandHandler = async (context) => {
     await sandbox(),
     await containers(),
     await configuration(context),
+    await models(context),
     initCheck(readDaemonFile(context.stateDir)?.pid, zombiesOfInit()),
     git(context.env),
     ...programs(context.env),
