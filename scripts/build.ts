@@ -1,12 +1,13 @@
 /**
  * Builds the package: `dist/cli.cjs`, the client, a bundle that starts fast (libraries.md §1); `dist/daemon.js`, one file;
- * `dist/lib`, the library with its types. Fails when something heavy has crept into the client.
+ * `dist/web`, the dashboard; `dist/lib`, the library with its types. Fails when something heavy has crept into the client.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin, transformSync } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { outputSchemaOf } from "../src/cli/output-schemas.ts";
@@ -237,6 +238,57 @@ const buildEngine = async (): Promise<void> => {
   });
 };
 
+/**
+ * The page takes single functions of modules that also know more: the rest is left out, because no module of ours but the
+ * first one does anything when it is loaded.
+ */
+const onlyUsed: Plugin = {
+  name: "only-used",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) =>
+      resolveDir.startsWith(join(root, "src"))
+        ? { path: resolve(resolveDir, path), sideEffects: path.endsWith(".css") }
+        : undefined,
+    );
+    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true, sideEffects: false }));
+  },
+};
+
+/** `dist/web`: the dashboard, each file but the page with a digest in its name, and beside each file its compressed forms. */
+const buildDashboard = async (): Promise<void> => {
+  const web = join(dist, "web");
+  const { metafile } = await build({
+    ...common,
+    platform: "browser",
+    target: "es2023",
+    entryPoints: { dashboard: "src/web/main.tsx", icon: "src/web/icon.svg" },
+    outdir: web,
+    entryNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    loader: { ".svg": "copy" },
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    minify: true,
+    legalComments: "none",
+    sourcemap: false,
+    plugins: [onlyUsed],
+  });
+  const foreign = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+  if (foreign.length > 0)
+    throw new Error(`The dashboard needs what a browser has not: ${foreign.join(", ")}`);
+  const made = Object.keys(metafile.outputs).map((name) => basename(name));
+  const names = { SCRIPT: "js", STYLE: "css", ICON: "svg" };
+  let page = readFileSync(join(root, "src/web/index.html"), "utf8");
+  for (const [word, suffix] of Object.entries(names))
+    page = page.replace(`"/${word}"`, `"/${made.find((name) => name.endsWith(`.${suffix}`))}"`);
+  writeFileSync(join(web, "index.html"), page);
+  for (const name of ["index.html", ...made]) {
+    const bytes = readFileSync(join(web, name));
+    writeFileSync(join(web, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+    writeFileSync(join(web, `${name}.br`), brotliCompressSync(bytes));
+  }
+};
+
 const buildLibrary = (): void => {
   // The worker thread is a program of its own: nobody imports it.
   const entries = ["library/index", "library/effect", "library/testing", "store/sqlite/thread"]
@@ -318,6 +370,7 @@ await buildClient();
 compileClient();
 await buildDaemon();
 await buildEngine();
+await buildDashboard();
 buildLibrary();
 writeSchemas();
 stamp(root);

@@ -93,6 +93,7 @@ if (given.length === 0) {
   if (isBuilt(root)) passed("build", "of these sources");
   else check("build", process.execPath, [join(root, "scripts/build.ts")]);
   check("types", bin("tsc"), ["-p", root]);
+  check("types of the dashboard", bin("tsc"), ["-p", join(root, "src/web")]);
   check("dead exports, dead files, dependencies", bin("knip"), []);
 }
 tests(given);

@@ -13,11 +13,11 @@ import { facts as llm } from "./kinds/llm/facts.ts";
 import { facts as opencode } from "./kinds/opencode/facts.ts";
 import { facts as qwenCode } from "./kinds/qwen-code/facts.ts";
 
+export { PROGRAM_KIND } from "../protocol/words.ts";
+
 const ALL = [claudeCode, codex, geminiCli, opencode, copilot, qwenCode, command, acp, llm] as const;
 
 export const KIND_FACTS: readonly KindFacts[] = ALL;
-/** The kind of a worker that runs a plain program instead of an agent. */
-export const PROGRAM_KIND = command.kind;
 
 /** Names of the client's variables that a built-in kind may need. */
 export const KIND_VARIABLES: readonly string[] = KIND_FACTS.flatMap(({ credentials, named }) => [

@@ -1105,6 +1105,34 @@ export const MCP_CALL_MAX_MS = 10 * 60_000;
 /** An MCP server that has ended is started again for a call, this often in one run. */
 export const MCP_RESTARTS_MAX = 3;
 
+// The dashboard
+/** How long the token of an address of `agent dashboard` holds if nothing else is asked for. */
+export const DASHBOARD_TOKEN_MS = 12 * 3_600_000;
+/** The wait before an answer that is shown is asked for again: a multiple of the time that it took, within bounds. */
+export const WEB_REFRESH_SHARE = 20;
+export const WEB_REFRESH_MIN_MS = 300;
+export const WEB_REFRESH_MAX_MS = 10_000;
+/** An answer of which nothing is heard is asked for again, because deadlines pass without a record. */
+export const WEB_REFRESH_IDLE_MS = 30_000;
+/** The wait of a page before it tries to reach a daemon that it has lost. */
+export const WEB_RECONNECT_MS = 1_000;
+/** A stream without even a comment is taken for dead. */
+export const WEB_SILENCE_MAX_MS = 45_000;
+/** How often a page shows what has come meanwhile. */
+export const WEB_FRAME_MS = 250;
+/** Rows that are drawn above and below those that are seen. */
+export const WEB_OVERSCAN_ROWS = 8;
+/** Records of one worker that a page keeps; older ones are asked for with the command that it shows. */
+export const WEB_RECORDS_MAX = 5_000;
+/** The newest records of one worker that a page asks for, and the newest that are not output. */
+export const WEB_RECORDS_ASKED = 2_000;
+/** Bars of one lane of a timeline. */
+export const WEB_BARS_MAX = 400;
+/** Workers that a page lists; the newest ones. */
+export const WEB_WORKERS_MAX = 5_000;
+/** Bytes of an answer that a page shows. */
+export const WEB_OUTPUT_MAX_BYTES = 512 * 1024;
+
 // HTTP of the daemon
 /** The port if only `--http` is given. */
 export const API_PORT_DEFAULT = 7433;

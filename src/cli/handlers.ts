@@ -105,6 +105,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "schedule/run": schedules.run,
   "schedule/remove": schedules.remove,
   "token/create": tokens.create,
+  "agent/dashboard": tokens.dashboard,
   "token/list": tokens.list,
   "token/revoke": tokens.revoke,
   "skill/run": skills.run,

@@ -307,6 +307,10 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "token/create": TokenChange.extend({
     file: z.string().nullable().describe("the file with its secret; null: it was printed, in text"),
   }),
+  "agent/dashboard": TokenChange.extend({
+    url: z.string().describe("the address, without the secret"),
+    file: z.string().nullable().describe("the file with the whole address; null: it was printed, in text"),
+  }),
   "token/list": z.array(TokenView),
   "schedule/list": z.array(ScheduleView),
   "agent/capabilities": kinds,

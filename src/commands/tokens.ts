@@ -1,5 +1,6 @@
 /** Commands about tokens, which name callers. */
-import { NAME_MAX_BYTES, TOKEN_EXPIRES_MIN_MS } from "../base/limits.ts";
+import { formatDuration } from "../base/durations.ts";
+import { DASHBOARD_TOKEN_MS, NAME_MAX_BYTES, TOKEN_EXPIRES_MIN_MS } from "../base/limits.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 
 const tokenName: ArgDef = {
@@ -39,6 +40,31 @@ export const TOKEN_COMMANDS = inGroup("This machine", [
       "agent token create ci --expires 30d --to ci.token",
       "HOLDFAST_TOKEN_FILE=ci.token agent kill fixer",
     ],
+  },
+  {
+    words: ["dashboard"],
+    danger: "mutating",
+    exits: [6, 7, 8, 10, 11],
+    summary: "Print an address that opens the dashboard in a browser",
+    details:
+      "Makes a token whose name begins with dashboard-, and prints the address with its secret, once, in text; with --to it is written to a new file that only you may read. A browser that opens the address may do all that you may do, until the token is revoked or expires. The daemon must serve HTTP: agent daemon start --http.",
+    flags: [
+      {
+        name: "expires",
+        type: "duration",
+        value: "12h",
+        help: "the address opens the dashboard this long",
+        default: formatDuration(DASHBOARD_TOKEN_MS),
+        min: TOKEN_EXPIRES_MIN_MS,
+      },
+      {
+        name: "to",
+        type: "string",
+        value: "FILE",
+        help: "new file for the address; needed in json and ndjson",
+      },
+    ],
+    examples: ["agent dashboard", "agent dashboard --expires 30d"],
   },
   {
     words: ["token", "list"],

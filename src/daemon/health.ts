@@ -3,7 +3,7 @@
  * contained. An idle loop is not late and should not be woken for a measurement, so the fine measurement runs
  * only while there is work.
  */
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { Effect, type Scope } from "effect";
 import {
   LAG_BUSY_PART,

@@ -18,6 +18,9 @@ export const WORKER_STATUSES = [
   "failed",
   "cancelled",
 ] as const;
+/** The kind of a worker that runs a plain program instead of an agent. */
+export const PROGRAM_KIND = "command";
+
 /** The namespace of the blackboard where none is given. */
 export const NAMESPACE_DEFAULT = "default";
 

@@ -42,6 +42,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "it needs a key and servers; test/engine/tools.e2e.test.ts runs its like against the fake model",
   "docs/explanation/workspaces.md: agent spawn --sandbox workspace --sandbox-net none -- npm test":
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
+  "docs/how-to/dashboard.md":
+    "its address and token differ each time; test/web/dashboard.e2e.test.ts opens the like of them",
   "docs/how-to/http.md":
     "its addresses and tokens differ each time; test/cli/http.e2e.test.ts asks the like of them",
   'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':

@@ -12,7 +12,7 @@ const NOT_OURS = /^test\/(recordings|golden|fixtures\/contracts)\//;
 const ABOUT_THEM = /^test\/house\/english/;
 const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
   .split("\n")
-  .filter((file) => /\.(md|ts|mjs|py|sh|sql|ya?ml)$/.test(file))
+  .filter((file) => /\.(md|tsx?|mjs|py|sh|sql|ya?ml)$/.test(file))
   .filter((file) => !NOT_OURS.test(file) && !ABOUT_THEM.test(file));
 
 const sentencesOf = (found: ReturnType<typeof inPage>): readonly string[] =>

@@ -7,7 +7,7 @@ import { VERSION } from "../../src/base/version.ts";
 const root = resolve(import.meta.dirname, "../..");
 const filesUnder = (folder: string) =>
   (readdirSync(join(root, folder), { recursive: true }) as string[])
-    .filter((file) => file.endsWith(".ts"))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => join(folder, file));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 /** Without its comments. */

@@ -3,7 +3,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PERMISSION_RULE_MAX_BYTES } from "../../src/base/limits.ts";
 import type { Permission } from "../../src/protocol/permission.ts";
-import { argumentOf, parseRule, permissionFor } from "../../src/protocol/permission-rules.ts";
+import { parseRule, permissionFor } from "../../src/protocol/permission-rules.ts";
+import { argumentOf } from "../../src/protocol/tool-arguments.ts";
 
 const rules = (...texts: readonly (readonly [Permission, string])[]) =>
   texts.map(([action, text]) => parseRule(text, action)!);

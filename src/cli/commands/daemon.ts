@@ -91,7 +91,10 @@ export const start: CommandHandler = async (context) => {
     const http = httpOf(context.flags.http);
     if (http !== undefined && !wasRunning) await startServing(context, http);
     const status = await nextStatus(context);
-    if (http !== undefined) refuseWithoutHttp(status);
+    if (http !== undefined) {
+      servedUrl(status);
+      context.hint("Open the dashboard: agent dashboard", "after");
+    }
     await tellConfiguration(context);
     return success({ ...status, effect: status.pid === before ? "noop" : "created" });
   } finally {
@@ -118,8 +121,9 @@ const startServing = async ({ stateDir, env }: Context, http: string): Promise<v
   socket.destroy();
 };
 
-const refuseWithoutHttp = ({ http, pid }: Replies["daemon/status"]): void => {
-  if (http?.url) return;
+/** Fails with INVALID_STATE or UNAVAILABLE if HTTP is not served now. */
+export const servedUrl = ({ http, pid }: Replies["daemon/status"]): string => {
+  if (http?.url) return http.url;
   throw http?.trouble
     ? new HoldfastError("UNAVAILABLE", `The daemon runs, pid ${pid}. ${http.trouble}`, {
         suggestion: "End the program that has the port, and the daemon listens by itself.",

@@ -1,11 +1,17 @@
 /** agent token …: names for callers. The secret never crosses the socket at its making, and never stands in an envelope. */
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
+import { DASHBOARD_TOKEN_MS } from "../../base/limits.ts";
+import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { newTokenSecret, tokenDigest } from "../../protocol/token.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { invalid } from "../parse.ts";
+import { servedUrl } from "./daemon.ts";
+
+/** Digits that tell the tokens of several browsers apart. */
+const NAME_DIGITS = 6;
 
 /** A new file that its owner alone may read. */
 const writeSecret = (path: string, secret: string): void => {
@@ -35,30 +41,70 @@ const requireFile = ({ mode }: Context): HoldfastError | undefined =>
         phase: "validation",
       });
 
-export const create: CommandHandler = async (context) => {
-  const { call, flags, cwd } = context;
-  const name = call.args[0] as string;
+interface TokenToMake {
+  readonly name: string;
+  readonly expires_ms: number | undefined;
+}
+
+/** Makes a token, and hands over a text with its secret: in the file of `--to`, or printed alone. */
+const made = async (
+  context: Context,
+  client: Client,
+  { name, expires_ms }: TokenToMake,
+  textOf: (secret: string) => string,
+) => {
+  const { flags, cwd } = context;
   const file = flags.to === undefined ? null : resolve(cwd, flags.to as string);
-  const refused = file === null ? requireFile(context) : undefined;
-  if (refused !== undefined) throw refused;
-  const client = await context.connect({ start: true });
   const secret = newTokenSecret();
-  if (file !== null) writeSecret(file, secret);
+  if (file !== null) writeSecret(file, textOf(secret));
   try {
-    const expires_ms = flags.expires as number | undefined;
-    const made = await client.request("token/create", { name, sha256: tokenDigest(secret), expires_ms });
-    if (file === null) await context.stdout(`${secret}\n`);
-    context.hint(
-      file === null
-        ? "It is shown this once. A client presents it in HOLDFAST_TOKEN."
-        : `A client presents it with: HOLDFAST_TOKEN_FILE=${file}`,
-      "after",
-    );
-    return success({ ...made, file });
+    const token = await client.request("token/create", { name, sha256: tokenDigest(secret), expires_ms });
+    if (file === null) await context.stdout(`${textOf(secret)}\n`);
+    return { ...token, file };
   } catch (error) {
     if (file !== null) rmSync(file, { force: true });
     throw error;
   }
+};
+
+const refuseWithoutFile = (context: Context): void => {
+  const refused = context.flags.to === undefined ? requireFile(context) : undefined;
+  if (refused !== undefined) throw refused;
+};
+
+export const create: CommandHandler = async (context) => {
+  refuseWithoutFile(context);
+  const client = await context.connect({ start: true });
+  const asked = {
+    name: context.call.args[0] as string,
+    expires_ms: context.flags.expires as number | undefined,
+  };
+  const reply = await made(context, client, asked, (secret) => secret);
+  context.hint(
+    reply.file === null
+      ? "It is shown this once. A client presents it in HOLDFAST_TOKEN."
+      : `A client presents it with: HOLDFAST_TOKEN_FILE=${reply.file}`,
+    "after",
+  );
+  return success(reply);
+};
+
+/** A browser reaches a daemon that listens on every address of this machine by the machine's own one. */
+const visited = (url: string): string =>
+  url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+
+export const dashboard: CommandHandler = async (context) => {
+  refuseWithoutFile(context);
+  const client = await context.connect();
+  const url = `${visited(servedUrl(await client.request("daemon/status", {})))}/`;
+  const expires_ms = (context.flags.expires as number | undefined) ?? DASHBOARD_TOKEN_MS;
+  // Digits of a secret that nobody gets.
+  const name = `dashboard-${newTokenSecret().slice(-NAME_DIGITS)}`;
+  // A browser sends the fragment of an address to no server.
+  const reply = await made(context, client, { name, expires_ms }, (secret) => `${url}#token=${secret}`);
+  if (reply.file === null)
+    context.hint(`It is shown this once. To shut it: agent token revoke ${reply.name}`, "after");
+  return success({ ...reply, url });
 };
 
 export const list: CommandHandler = async (context) => {

@@ -1,5 +1,5 @@
 /** The table of `agent approvals`, and the text of an answer. */
-import { argumentOf } from "../../protocol/permission-rules.ts";
+import { argumentOf } from "../../protocol/tool-arguments.ts";
 import type { ApprovalView, ApprovedReply } from "../../runtime/replies.ts";
 import { oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { duration } from "./units.ts";

@@ -1,11 +1,9 @@
 /** One record as a sentence for people. Pure. An unknown record type is shown by its name. */
 
 import { commandLine } from "../../base/shell.ts";
-import { PROGRAM_KIND } from "../../commands/kinds.ts";
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import { breakSentence } from "../../protocol/cursor.ts";
 import { SESSION_HANDLE } from "../../protocol/facets.ts";
-import { argumentOf } from "../../protocol/permission-rules.ts";
 import type { ExitCause, LinePurpose, LogRecord, RecordType, StartKind } from "../../protocol/records.ts";
 import {
   isUncounted,
@@ -16,6 +14,8 @@ import {
   restartCause,
   type UncountedRestart,
 } from "../../protocol/restart-cause.ts";
+import { argumentOf } from "../../protocol/tool-arguments.ts";
+import { PROGRAM_KIND } from "../../protocol/words.ts";
 import { amount } from "./budgets.ts";
 import { CONTROL_SENTENCES } from "./control-sentences.ts";
 import {

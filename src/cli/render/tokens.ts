@@ -31,6 +31,7 @@ const createText: TextOf<TokenChange & { readonly file: string | null }> = (toke
 /** By command. */
 export const TOKEN_TEXTS = {
   "token/create": createText,
+  "agent/dashboard": createText,
   "token/list": listText,
   "token/revoke": (({ name }, { paint }) => `${paint("bold", name)}  revoked`) satisfies TextOf<TokenChange>,
 };

@@ -16,6 +16,7 @@ import { bearerOf, type DoorRules, noToken, refusalOf } from "./doors.ts";
 import { EventStream } from "./event-stream.ts";
 import { HEADERS } from "./headers.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
+import { type PageFiles, sendPage } from "./pages.ts";
 import { dataOfQuery } from "./query.ts";
 import type { makeRefusals } from "./refusals.ts";
 import { type AnswerGround, HttpReply } from "./reply.ts";
@@ -30,6 +31,8 @@ export interface HttpGround extends AnswerGround {
   readonly openapi: () => string | undefined;
   /** The bytes of an artifact. Rejects with ARTIFACT_NOT_FOUND. */
   readonly artifact: (digest: string) => Promise<Uint8Array>;
+  /** The files of the dashboard. */
+  readonly pages: () => PageFiles;
   readonly refused: ReturnType<typeof makeRefusals>;
 }
 
@@ -81,13 +84,13 @@ export class HttpApi {
     this.answerTo(response, of, startedAt).refuse(error, status, more);
   }
 
-  private answerTo(response: ServerResponse, of: EnvelopeHead, startedAt: number): HttpReply {
-    const { artifactize } = this.ground.services;
-    const one = new HttpReply(this.ground, response, {
-      head: of,
-      startedAt,
-      inlineMax: artifactize.inline_max_bytes,
-    });
+  private answerTo(
+    response: ServerResponse,
+    of: EnvelopeHead,
+    startedAt: number,
+    inlineMax = this.ground.services.artifactize.inline_max_bytes,
+  ): HttpReply {
+    const one = new HttpReply(this.ground, response, { head: of, startedAt, inlineMax });
     return this.kept(one, response);
   }
 
@@ -102,6 +105,8 @@ export class HttpApi {
     const wrong = refusalOf({ method, url, headers }, this.rules());
     if (wrong !== undefined) throw wrong;
     const [path = "", query = ""] = url.split("?", 2);
+    const page = method === "GET" || method === "HEAD" ? this.ground.pages().get(path) : undefined;
+    if (page !== undefined) return sendPage(headers, response, page);
     const route = routeOf(method, path);
     if (route.to === "health") return this.health(response);
     const caller = this.callerOf(bearerOf(headers));
@@ -145,14 +150,18 @@ export class HttpApi {
   ): void {
     const key = request.headers["idempotency-key"];
     const keyed = typeof key === "string" ? { ...(data as object), idempotency_key: key } : data;
-    const id = request.headers["x-request-id"];
-    const meta = typeof id === "string" ? { request_id: id } : {};
+    const { "x-request-id": id, "x-inline-max-bytes": inline } = request.headers;
+    const meta = {
+      ...(typeof id === "string" ? { request_id: id } : {}),
+      ...(typeof inline === "string" ? { inline_max_bytes: Number(inline) } : {}),
+    };
     const checked = checkRequest({ version: 1, command: name, data: keyed, meta });
     if ("error" in checked) {
       this.refuseOne(response, checked.head, checked.error, startedAt);
       return;
     }
-    this.answerTo(response, checked.head, startedAt).start(checked.request as CommandRequest, caller);
+    const reply = this.answerTo(response, checked.head, startedAt, checked.inline_max_bytes);
+    reply.start(checked.request as CommandRequest, caller);
   }
 
   private events(

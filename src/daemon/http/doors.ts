@@ -41,7 +41,8 @@ export const refusalOf = (head: RequestHead, rules: DoorRules): HoldfastError | 
       "Use the address that `agent daemon status` shows, or add the name to http.hosts in config.yaml.",
     );
   const isForeign = origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
-  if (isForeign || site === "cross-site" || site === "same-site")
+  const isFromOther = site === "cross-site" || site === "same-site";
+  if (isForeign || (isFromOther && !isVisit(head)))
     return refused(
       "origin",
       "A page of another origin sent this request.",
@@ -55,6 +56,13 @@ export const refusalOf = (head: RequestHead, rules: DoorRules): HoldfastError | 
     );
   return undefined;
 };
+
+/** A person follows a link of another site to the dashboard, whose page holds no data. */
+const isVisit = ({ method, url, headers }: RequestHead): boolean =>
+  method === "GET" &&
+  url.split("?")[0] === "/" &&
+  headers["sec-fetch-mode"] === "navigate" &&
+  headers["sec-fetch-dest"] === "document";
 
 /** A DNS name could be pointed here by anybody, so only names that the user wrote count; an IP address cannot be. */
 const isOwnHost = (given: string, { address, hosts }: DoorRules): boolean => {

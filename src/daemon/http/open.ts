@@ -1,5 +1,6 @@
 /** HTTP as a part of the daemon's life: asked for by a flag or in config.yaml, beside the socket, kept open. */
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { Effect, FiberSet, type Scope } from "effect";
 import type { Defects } from "../../actors/defects.ts";
 import { HTTP_VARIABLE } from "../../base/environment.ts";
@@ -14,6 +15,7 @@ import type { Environment } from "../paths.ts";
 import type { SocketServer } from "../socket.ts";
 import type { Turns } from "../turns.ts";
 import { type HttpServer, serveHttp } from "./listener.ts";
+import { type PageFiles, readPages } from "./pages.ts";
 import { makeRefusals } from "./refusals.ts";
 
 export type { HttpServer };
@@ -54,6 +56,15 @@ const openapi = (): string | undefined => {
   }
 };
 
+/** Read at the first visit: most clients of HTTP are programs. */
+const makePages = (): (() => PageFiles) => {
+  let pages: PageFiles | undefined;
+  return () => {
+    pages ??= readPages(fileURLToPath(new URL("web/", import.meta.url)));
+    return pages;
+  };
+};
+
 /** Undefined if nobody asks for HTTP. If it cannot listen, the daemon says so and goes on; a later look tries again. */
 export const openHttp = (
   options: HttpOptions,
@@ -83,6 +94,7 @@ export const openHttp = (
       isHealthy,
       openapi,
       artifact,
+      pages: makePages(),
       refused: makeRefusals(
         (refused) => log("warn", "a request over HTTP was refused", { ...refused }),
         () => performance.now(),

@@ -3,7 +3,8 @@
  * only reads needs no permission, but a rule may still ask or deny. Pure.
  */
 import type { Permission, PermissionRule } from "../../protocol/permission.ts";
-import { argumentOf, permissionFor } from "../../protocol/permission-rules.ts";
+import { permissionFor } from "../../protocol/permission-rules.ts";
+import { argumentOf } from "../../protocol/tool-arguments.ts";
 import type { ToolCall } from "../model.ts";
 import type { ToolVerdict } from "../tools.ts";
 import type { OfferedTool } from "./offered.ts";

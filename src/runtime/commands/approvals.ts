@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { argumentOf } from "../../protocol/permission-rules.ts";
+import { argumentOf } from "../../protocol/tool-arguments.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import type { ApprovalRow, Views, WorkerRow } from "../../store/views.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";

@@ -52,6 +52,24 @@ describe("the origin", () => {
   );
 });
 
+describe("a visit from a page of another site", () => {
+  const visit = {
+    host: "127.0.0.1:7433",
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-dest": "document",
+  };
+  it("may open the dashboard", () => expect(doorOf(visit, { url: "/?from=chat" })).toBeUndefined());
+  it("may open nothing else, and in no frame", () => {
+    expect(doorOf(visit, { url: "/api/agent/list" })).toBe("origin");
+    expect(doorOf({ ...visit, "sec-fetch-dest": "iframe" }, { url: "/" })).toBe("origin");
+    expect(doorOf({ ...visit, "sec-fetch-mode": "cors" }, { url: "/" })).toBe("origin");
+    expect(doorOf({ ...visit, origin: "http://evil.example", "sec-fetch-mode": "cors" }, { url: "/" })).toBe(
+      "origin",
+    );
+  });
+});
+
 describe("a secret", () => {
   const host = "127.0.0.1:7433";
   it.each(["token", "access_token", "TOKEN", "secret", "api_key", "authorization"])(

@@ -1,6 +1,7 @@
 /** The facts of kind `command`: any program. */
 import { ARG_MAX_BYTES, ARGV_MAX_BYTES } from "../../../base/limits.ts";
 import { extensionProblems } from "../../../protocol/extensions.ts";
+import { PROGRAM_KIND } from "../../../protocol/words.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import { asksPermission } from "../../decoding/agent-rules.ts";
 import type { KindFacts } from "../../facts.ts";
@@ -36,7 +37,7 @@ const validate = (spec: WorkerSpec): readonly string[] => {
 };
 
 export const facts = {
-  kind: "command",
+  kind: PROGRAM_KIND,
   aliases: [],
   summary: "Any program: its lines are text, its exit code is the outcome.",
   usage: "the default when -- is given",

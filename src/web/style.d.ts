@@ -1,0 +1,2 @@
+/** A style sheet that is imported becomes a file beside the program. */
+declare module "*.css";
