@@ -6,6 +6,7 @@
 import { parseArgs } from "node:util";
 import { boot } from "./boot.ts";
 import { bootAdopt } from "./boot-adopt.ts";
+import { dashboard } from "./dashboard.ts";
 import { decode } from "./decode.ts";
 import { engine } from "./engine.ts";
 import { http } from "./http.ts";
@@ -44,6 +45,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   stalled,
   requests,
   http,
+  dashboard,
   engine,
   turns,
   search,

@@ -37,8 +37,8 @@ const project = join(place, "project");
 const installed = join(project, "node_modules", "holdfast");
 
 let tarball: string;
-/** The daemon, the client, the engine and the library are four programs, each with its dependencies in it. */
-const PACKED_MAX_BYTES = 3_100_000;
+/** The daemon, the client, the engine, the library and the dashboard are five programs, each with its dependencies in it. */
+const PACKED_MAX_BYTES = 3_200_000;
 
 /** As `npm pack` does it, in a copy: other tests read the files meanwhile. */
 const pack = (clone: string): string => {

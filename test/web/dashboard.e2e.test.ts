@@ -264,6 +264,7 @@ it("the other pages answer their questions", async () => {
   await health.getByRole("heading", { name: "Jobs" }).waitFor();
 });
 
+const ALREADY_THERE = "void 0";
 const COLOURS = ["color-contrast", "link-in-text-block"];
 const PAGES = ["#/waiting", "#/runs", "#/runs?view=table", "#/cost", "#/health", "#/board", "#/jobs"];
 
@@ -272,7 +273,10 @@ describe("everybody", () => {
     const { page } = await openTab(browser, { reducedMotion: "reduce" });
     const look = async (where: string): Promise<void> => {
       // A page has the same elements in both themes: the second look is at its colours.
-      const looks = { light: new AxeBuilder({ page }), dark: new AxeBuilder({ page }).withRules(COLOURS) };
+      const looks = {
+        light: new AxeBuilder({ page }),
+        dark: new AxeBuilder({ page, axeSource: ALREADY_THERE }).withRules(COLOURS),
+      };
       for (const [colorScheme, builder] of Object.entries(looks)) {
         await page.emulateMedia({ colorScheme: colorScheme as "light" | "dark" });
         const { violations } = await builder.setLegacyMode(true).analyze();
@@ -307,6 +311,64 @@ describe("everybody", () => {
     }
     await page.context().close();
   });
+});
+
+describe("an enemy", () => {
+  const HOSTILE = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>`;
+  const ESCAPES = "\u001b]0;owned\u0007\u001b[31mred\u202e\u0000";
+
+  it("runs nothing and breaks nothing, through any field of any record", async () => {
+    const { page, complaints } = await openTab(browser);
+    await login(page);
+    const text = `${HOSTILE}${ESCAPES}`.replace("\u0000", "");
+    const argv = ["sh", "-c", 'printf "%s\\n" "$1"; printf "%s\\n" "$1" >&2; exec sleep 1000', "sh", text];
+    const id = await spawn("", { argv, name: "enemy", labels: { [HOSTILE.slice(0, 40)]: HOSTILE } });
+    await scene.ask("board/add", { cards: [{ id: "<img>", title: text, body: text, labels: [HOSTILE] }] });
+    await scene.ask("agent/pause", { ids: [id], reason: text });
+    await until(async () => String((await scene.ask("agent/output", { id })).text).includes("onerror"));
+    const tabs = ["story", "output", "why", "changes", "usage", "messages"].map(
+      (name) => `#/worker/${id}?tab=${name}`,
+    );
+    const look = async (where: string): Promise<void> => {
+      await page.goto(`${scene.url}/${where}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.getByText("Loading…").waitFor({ state: "detached" });
+      const found = await page.evaluate(
+        "[window.hit, document.images.length, /[\\x00-\\x08\\x0e-\\x1f\\u202e]/.test(document.body.innerText)]",
+      );
+      expect([where, found]).toEqual([where, [undefined, 0, false]]);
+    };
+    await page.goto(`${scene.url}/#/worker/${id}?tab=output`);
+    await page.getByText(HOSTILE).first().waitFor();
+    for (const where of [
+      ...PAGES,
+      ...tabs,
+      `#/worker/${encodeURIComponent(HOSTILE)}`,
+      `#/runs?q=${encodeURIComponent(text)}`,
+    ])
+      await look(where);
+    await scene.ask("agent/kill", { ids: [id], reason: text });
+    await look(`#/worker/${id}`);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+it("shows every record once after the daemon was killed and started again", async () => {
+  const id = await spawn("for n in $(seq 1 60); do echo line $n; sleep 0.1; done", { name: "counter" });
+  const page = await go(`#/worker/${id}`, "counter");
+  await page.getByRole("button", { name: "line 3", exact: false }).first().waitFor();
+  process.kill(await scene.commands.daemonPid(), "SIGKILL");
+  await page.getByText("daemon lost, trying again").waitFor();
+  await scene.commands.agent("daemon", "start", `--http=${new URL(scene.url).port}`);
+  await page.getByLabel("every record").check();
+  await page.locator("header.title .state").getByText("completed").waitFor();
+  const response = await fetch(`${scene.url}/api/events?follow=false&after=0&ids=${id}`, {
+    headers: { authorization: `Bearer ${scene.secret}` },
+  });
+  const onRecord = [...(await response.text()).matchAll(/^data: \{"seq":(\d+)/gm)].length;
+  expect(onRecord).toBeGreaterThan(60);
+  await page.getByText(`${onRecord} of ${onRecord} records here`).waitFor();
 });
 
 it("never complained", () => expect(tab.complaints).toEqual([]));

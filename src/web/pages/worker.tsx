@@ -1,6 +1,7 @@
 /** What happened to this one? A worker's state, what a person can do about it, its story, and what it made. */
 import { useContext } from "preact/hooks";
 import { OUTPUT_TEXT_MAX_BYTES, WEB_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
+import { oneLine } from "../../cli/render/terminal.ts";
 import { duration } from "../../cli/render/units.ts";
 import type { HoldView } from "../../protocol/replies/talk.ts";
 import type { WorkerInfo } from "../../protocol/replies/workers.ts";
@@ -73,7 +74,7 @@ const Budgets = ({ info }: { readonly info: WorkerInfo }) =>
   ));
 
 const About = ({ info, now }: { readonly info: WorkerInfo; readonly now: number }) => {
-  const labels = Object.entries(info.labels).map(([key, value]) => `${key}=${value}`);
+  const labels = Object.entries(info.labels).map(([key, value]) => oneLine(`${key}=${value}`, 240));
   return (
     <Facts
       facts={[

@@ -16,7 +16,7 @@ export interface LiveAnswer<Reply> {
   readonly failure: RequestFailure | undefined;
 }
 
-class Asker<N extends RequestName> {
+class AnswerKeeper<N extends RequestName> {
   private readonly stop = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isAsking = false;
@@ -76,7 +76,7 @@ const start = <N extends RequestName>(
   touches: (record: LogRecord) => boolean,
   tell: (answer: LiveAnswer<Replies[N]>) => void,
 ): (() => void) => {
-  const asker = new Asker<N>((signal) => session.ask(name, data, signal), tell);
+  const asker = new AnswerKeeper<N>((signal) => session.ask(name, data, signal), tell);
   const ends = [
     feed.onRecords((records) => {
       if (records.some(touches)) asker.touch();

@@ -4,6 +4,7 @@
  */
 import { WEB_FRAME_MS, WEB_RECONNECT_MS, WEB_SILENCE_MAX_MS } from "../../base/limits.ts";
 import type { LogRecord } from "../../protocol/records.ts";
+import { harmless } from "../model/harmless.ts";
 import { makeEventReader } from "../model/server-events.ts";
 import { isUnauthorised, type Login, RequestFailure } from "./login.ts";
 
@@ -33,7 +34,7 @@ export const readEvents = async (
       clearTimeout(watch);
       watch = setTimeout(() => silent.abort(), WEB_SILENCE_MAX_MS);
       const events = read(piece).filter(({ type }) => type === "message");
-      const records = events.map(({ data }) => JSON.parse(data) as LogRecord);
+      const records = events.map(({ data }) => harmless(data) as LogRecord);
       const last = events.at(-1);
       if (last !== undefined) take({ records, cursor: last.id });
     }

@@ -5,6 +5,7 @@
 import { REPLY_MAX_BYTES } from "../../base/limits.ts";
 import type { HelloReply, Replies } from "../../daemon/replies.ts";
 import type { RequestInput, RequestName } from "../../protocol/requests.ts";
+import { harmless } from "../model/harmless.ts";
 
 const KEPT_AS = "holdfast.token";
 const UNAUTHORISED = 401;
@@ -35,7 +36,10 @@ interface Envelope {
 
 /** The failure in an answer that is none of success. */
 const failureOf = async (response: Response): Promise<RequestFailure> => {
-  const { error, data } = (await response.json().catch(() => ({}))) as Envelope;
+  const { error, data } = (await response
+    .text()
+    .then(harmless)
+    .catch(() => ({}))) as Envelope;
   const { hint: suggestion } = (data ?? {}) as { readonly hint?: string };
   const { code } = error?.details ?? {};
   const message = error?.message ?? `The daemon answered with status ${response.status}.`;
@@ -80,7 +84,7 @@ export class Login {
       body: JSON.stringify(data),
       signal,
     });
-    const { data: reply } = (await response.json()) as Envelope;
+    const { data: reply } = harmless(await response.text()) as Envelope;
     return reply as Replies[N];
   }
 
