@@ -344,14 +344,14 @@ const dropComments = (): void => {
 const describeFields = (): void => {
   const file = join(dist, "lib", "src", "library", "options.d.ts");
   const fields = FIELDS.flatMap(([name, field]) => {
-    if (field.isAmbient || name === "kind") return [];
+    if (field.isAmbient || name === "kind" || name === "argv") return [];
     const shown = shownDefault(field);
     const about = `${field.help}${shown === undefined ? "" : `; default: ${shown}`}`;
     return [`    /** ${about} */\n    readonly ${name}?: SpecOptions["${name}"];\n`];
   });
-  const heading = "export interface SpawnOptions extends SpecOptions {\n";
+  const heading = 'interface WorkerOptions extends Omit<SpecOptions, "kind" | "argv"> {\n';
   const [before, after] = readFileSync(file, "utf8").split(heading);
-  if (after === undefined) throw new Error("options.d.ts has no SpawnOptions to describe.");
+  if (after === undefined) throw new Error("options.d.ts has no WorkerOptions to describe.");
   writeFileSync(file, `${before}${heading}${fields.join("")}${after}`);
 };
 

@@ -19,6 +19,7 @@ import type { RuntimeCalls } from "./calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type {
   DispatchOptions,
+  DistributiveOmit,
   JobOptions,
   McpOptions,
   ScheduleOptions,
@@ -30,7 +31,7 @@ import type {
 export const spawnAs = (
   api: RuntimeCalls,
   registry: Registry,
-  options: SpawnOptions,
+  options: SpawnOptions<string>,
 ): Effect.Effect<SpawnReply, HoldfastError> =>
   Effect.flatMap(
     Effect.try({ try: () => spawnRequest(registry, options), catch: asHoldfastError }),
@@ -61,7 +62,7 @@ export const spawnManyAs = (
 export const submitAs = (
   api: RuntimeCalls,
   registry: Registry,
-  options: JobOptions,
+  options: JobOptions<string>,
 ): Effect.Effect<SubmittedJob, HoldfastError> =>
   Effect.flatMap(
     Effect.try({
@@ -75,7 +76,7 @@ export const submitAs = (
 export const scheduleAs = (
   api: RuntimeCalls,
   registry: Registry,
-  options: ScheduleOptions,
+  options: ScheduleOptions<string>,
 ): Effect.Effect<ScheduleChange, HoldfastError> =>
   Effect.flatMap(
     Effect.try({
@@ -95,7 +96,7 @@ export const scheduleAs = (
 export const dispatchAs = (
   api: RuntimeCalls,
   registry: Registry,
-  options: DispatchOptions,
+  options: DispatchOptions<string>,
 ): Effect.Effect<DispatchSet, HoldfastError> =>
   Effect.flatMap(
     Effect.try({
@@ -112,7 +113,7 @@ export const dispatchAs = (
 /** A spec with the defaults of this process and of its kind. */
 export const completed = (
   { adapterFor, runtimeFor }: Pick<Registry, "adapterFor" | "runtimeFor">,
-  asked: Omit<SpawnOptions, "idempotency_key" | "dry_run">,
+  asked: DistributiveOmit<SpawnOptions<string>, "idempotency_key" | "dry_run">,
 ): WorkerSpecInput => ({
   ...(asked as Partial<WorkerSpecInput>),
   kind: asked.kind,
@@ -121,7 +122,7 @@ export const completed = (
   restart: asked.restart ?? adapterFor(asked.kind)?.default_restart ?? "transient",
 });
 
-const spawnRequest = (registry: Registry, options: SpawnOptions) => {
+const spawnRequest = (registry: Registry, options: SpawnOptions<string>) => {
   const { idempotency_key, dry_run, ...asked } = optionsOf(options);
   const adapter = registry.adapterFor(asked.kind);
   const { spec, ...how } = checked("agent/spawn", {

@@ -30,7 +30,7 @@ export interface BoardCalls {
   readonly block: MoveCall;
   readonly handoff: MoveCall;
   readonly done: MoveCall;
-  dispatch(options: DispatchOptions): Effect.Effect<DispatchSet, HoldfastError>;
+  dispatch(options: DispatchOptions<string>): Effect.Effect<DispatchSet, HoldfastError>;
   watch(options?: BoardWatchOptions): Stream.Stream<LogRecord, HoldfastError>;
 }
 

@@ -19,7 +19,7 @@ import type { Watches } from "./watches.ts";
  * `runtime.board`. Every method rejects with a HoldfastError and nothing else; an answer is durable before it is told. A move
  * rejects with CARD_NOT_FOUND, and with INVALID_STATE where the card cannot go there from its lane.
  */
-export class Board {
+export class Board<K extends string = never> {
   readonly #calls: BoardCalls;
   readonly #run: RunCall;
   readonly #watches: Watches;
@@ -76,7 +76,7 @@ export class Board {
   }
 
   /** Sets how many cards run at once, and as which worker. It holds on over restarts of the runtime, until it is set anew. */
-  dispatch(options: DispatchOptions): Promise<DispatchSet> {
+  dispatch(options: DispatchOptions<K>): Promise<DispatchSet> {
     return this.#run(() => this.#calls.dispatch(options));
   }
 

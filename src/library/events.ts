@@ -85,10 +85,57 @@ export type AgentEvent =
   | UnknownEvent;
 export type EventKind = AgentEvent["kind"];
 
+type AnyType = AnyRecord["type"];
+
+/** Questions, answers and pauses stand on the stream of a worker, or on that of a tree for the budget of a supervisor. */
+type OfWorkerOrTree =
+  | "worker_question"
+  | "worker_answered"
+  | "worker_question_withdrawn"
+  | "worker_paused"
+  | "worker_unpaused"
+  | "worker_limit_reached";
+type OfIncarnation =
+  | "agent.event"
+  | "session_started"
+  | "turn_completed"
+  | "turn_started"
+  | "worker_cancelled"
+  | "worker_completed"
+  | "worker_exited"
+  | "worker_failed"
+  | "worker_heartbeat"
+  | "worker_log_chunk"
+  | "worker_spawned"
+  | "worker_started";
+type OfWorker =
+  | OfIncarnation
+  | Exclude<Extract<AnyType, `worker_${string}` | `approval_${string}`>, OfWorkerOrTree>;
+type OfTree = Extract<AnyType, `tree_${string}`>;
+
+/** The fields that each record of a type has. */
+type SureFields<T extends AnyType> = (T extends OfWorker
+  ? { readonly stream: `worker:${string}`; readonly worker_id: string }
+  : T extends OfTree
+    ? { readonly stream: `tree:${string}` }
+    : unknown) &
+  (T extends OfIncarnation ? { readonly incarnation: number } : unknown) &
+  (T extends "agent.event" ? { readonly payload: AgentEvent } : unknown);
+
+type FlatType<T> = { readonly [K in keyof T]: T[K] };
+type RecordOf<T extends AnyType> = T extends AnyType
+  ? FlatType<Omit<Extract<AnyRecord, { readonly type: T }>, keyof SureFields<T>> & SureFields<T>>
+  : never;
+
 /** A record of the log; `type` tells which. */
-export type LogRecord =
-  | Exclude<AnyRecord, { readonly type: "agent.event" }>
-  | (Omit<Extract<AnyRecord, { readonly type: "agent.event" }>, "payload"> & {
-      readonly payload: AgentEvent;
-    });
+export type LogRecord = RecordOf<AnyType>;
 export type RecordType = LogRecord["type"];
+/** A record about one worker, with its `worker_id`; those of one run have its `incarnation`. */
+export type WorkerRecord = Extract<LogRecord, { readonly type: OfWorker }>;
+/** A tree was applied or removed. */
+export type TreeRecord = Extract<LogRecord, { readonly type: OfTree }>;
+/** A record of the runtime itself: its starts and stops, and what it found. */
+export type DaemonRecord = Extract<
+  LogRecord,
+  { readonly type: "log_epoch_began" | "run_orphaned" | `daemon_${string}` }
+>;

@@ -102,13 +102,17 @@ export type {
   ApprovalView,
   ApprovedReply,
   ChangesReply,
+  CheckReport,
+  GcReport,
   HoldView,
   InboxReply,
+  KindView,
   MessageReply,
   MessageRow,
   MessagesReply,
   OutputReply,
   PerWorker,
+  RuntimeStatus,
   SpawnReply,
   TreeChange,
   TreeNode,
@@ -123,6 +127,7 @@ export type {
 export type { EngineHooks, EngineOptions } from "./engine-runtime.ts";
 export type {
   AgentEvent,
+  DaemonRecord,
   ErrorEvent,
   EventKind,
   LogRecord,
@@ -133,10 +138,13 @@ export type {
   ToolData,
   ToolFacet,
   ToolResultEvent,
+  TreeRecord,
   UnknownEvent,
+  WorkerRecord,
 } from "./events.ts";
 export type { Json } from "./json.ts";
 export type {
+  AgentSpawnOptions,
   Answer,
   ApproveOptions,
   BlackboardWatchOptions,
@@ -146,6 +154,7 @@ export type {
   CardOptions,
   CardsOptions,
   ClaimOptions,
+  CommandSpawnOptions,
   ConnectOptions,
   DispatchOptions,
   ItemsOptions,
@@ -163,7 +172,9 @@ export type {
   RawSlice,
   ReleaseOptions,
   ResumeOptions,
+  RetentionOptions,
   ScheduleOptions,
+  ScheduleTimes,
   SearchOptions,
   SkillRunOptions,
   SpawnManyOptions,
@@ -184,6 +195,7 @@ export type {
   WaitOptions,
   WatchOptions,
 } from "./run-options.ts";
+export { SSE_TYPE, type SseOptions, toSSE } from "./sse.ts";
 export type { JsonSchemaForm, ObjectOf, OutputForm, StandardForm } from "./structured.ts";
 export {
   type ApplyTreeOptions,

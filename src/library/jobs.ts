@@ -13,7 +13,7 @@ import { only, type RunCall } from "./promises.ts";
 import type { Watches } from "./watches.ts";
 
 /** Every call takes the id of any worker; `list` shows jobs alone. */
-export class Jobs {
+export class Jobs<K extends string = never> {
   readonly #api: RuntimeCalls;
   readonly #registry: Registry;
   readonly #watches: Watches;
@@ -28,7 +28,7 @@ export class Jobs {
   }
 
   /** Resolves once the job is durable. A repeat with the same `idempotency_key` resolves with the first job, and the effect `noop`. */
-  submit(options: JobOptions): Promise<SubmittedJob> {
+  submit(options: JobOptions<K>): Promise<SubmittedJob> {
     return this.#call(() => submitAs(this.#api, this.#registry, options));
   }
 

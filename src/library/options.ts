@@ -1,7 +1,7 @@
 /** The arguments of the library's calls (`holdfast`); names end in units. */
 
 import type { AgentAdapter } from "../adapters/adapter.ts";
-import type { KindName } from "../adapters/kinds.ts";
+import type { KindName, PROGRAM_KIND } from "../adapters/kinds.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import type { Roles } from "../protocol/roles.ts";
 import type { MissedPolicy, OverlapPolicy } from "../protocol/schedule-records.ts";
@@ -12,7 +12,7 @@ import type { AbortOptions, OnApproval } from "./answers.ts";
 import type { EngineOptions } from "./engine-runtime.ts";
 import type { DeepReadonly, Json } from "./json.ts";
 
-export interface OpenOptions {
+export interface OpenOptions<A extends readonly AgentAdapter[] = readonly AgentAdapter[]> {
   /**
    * The directory of the log and the runs; a relative path starts at the working directory. Default: as for the `agent`
    * command, `$HOLDFAST_HOME`, else `$XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. Only one process at a time
@@ -48,7 +48,7 @@ export interface OpenOptions {
    * Your own kinds (docs/how-to/writing-adapters.md), at most 64. Each is tested with the cases of `conformance` that need
    * no recorded output. If one breaks a promise, or has the name of another kind, `open` rejects with INVALID_REQUEST.
    */
-  readonly adapters?: readonly AgentAdapter[];
+  readonly adapters?: A;
   /**
    * Runtimes beside the built-in one, by the name that `runtime` of a spawn gives (docs/how-to/another-runtime.md), or bridges
    * to them (docs/how-to/bridge.md). They are closed with the runtime.
@@ -70,7 +70,10 @@ export interface OpenOptions {
 }
 
 /** Those of `open` count if this program is the first; those of `connect` among them always. */
-export type OpenOrConnectOptions = Omit<OpenOptions, "serve">;
+export type OpenOrConnectOptions<A extends readonly AgentAdapter[] = readonly AgentAdapter[]> = Omit<
+  OpenOptions<A>,
+  "serve"
+>;
 
 /** A runtime in another program, as `runtimes.NAME` in config.yaml. Its runs live on when this program ends. */
 export interface BridgeToRuntime {
@@ -116,21 +119,46 @@ type SpecOptions = {
     | undefined;
 };
 
-/**
- * The arguments of `spawn`: a worker's spec. Fields that end in `_ms` are milliseconds, at most 366 days. `cwd` defaults to
- * the working directory of this process, and `restart` to `temporary` for a command and `transient` for an agent.
- */
-export interface SpawnOptions extends SpecOptions {
-  /** The program: `command` runs `argv`, the others run their agent CLI. */
-  readonly kind: KindName | (string & {});
+interface WorkerOptions extends Omit<SpecOptions, "kind" | "argv"> {
   /** At most 256 characters. A spawn with a used key creates nothing and returns the first worker, with effect `noop`. */
   readonly idempotency_key?: string;
   /** Checks everything and starts nothing; the reply has the `plan`. Default: false. */
   readonly dry_run?: boolean;
 }
 
+/** A program, run as it is. */
+export interface CommandSpawnOptions extends WorkerOptions {
+  readonly kind: typeof PROGRAM_KIND;
+  /** The program and its arguments, never shell text. */
+  readonly argv: readonly string[];
+}
+
+/** An agent of one of the kinds `K`. */
+export interface AgentSpawnOptions<K extends string> extends WorkerOptions {
+  readonly kind: K;
+  /** Further arguments of its CLI; for `acp` without a name, the program and its arguments. */
+  readonly argv?: readonly string[];
+}
+
+type AgentKindName = Exclude<KindName, typeof PROGRAM_KIND>;
+
+/**
+ * The arguments of `spawn`: a worker's spec. Fields that end in `_ms` are milliseconds, at most 366 days. `cwd` defaults to
+ * the working directory of this process, and `restart` to `temporary` for a command and `transient` for an agent. `K` are the
+ * kinds of your own adapters.
+ */
+export type SpawnOptions<K extends string = never> =
+  | CommandSpawnOptions
+  | AgentSpawnOptions<AgentKindName | K>;
+
+/** `Omit` for each member of a union. */
+export type DistributiveOmit<T, F extends PropertyKey> = T extends unknown ? Omit<T, F> : never;
+
 /** A job is never restarted. */
-export type JobOptions = Omit<SpawnOptions, "restart" | "max_restarts" | "restart_period_ms" | "dry_run">;
+export type JobOptions<K extends string = never> = DistributiveOmit<
+  SpawnOptions<K>,
+  "restart" | "max_restarts" | "restart_period_ms" | "dry_run"
+>;
 
 /** A token with a name. */
 export interface TokenOptions {
@@ -141,7 +169,11 @@ export interface TokenOptions {
 }
 
 /** A worker's spec, and when it is started. Each worker is called by the schedule's name and the time of its run. */
-export interface ScheduleOptions extends Omit<SpawnOptions, "name" | "dry_run" | "idempotency_key"> {
+export type ScheduleOptions<K extends string = never> = ScheduleTimes &
+  DistributiveOmit<SpawnOptions<K>, "name" | "dry_run" | "idempotency_key">;
+
+/** When the workers of a schedule start. */
+export interface ScheduleTimes {
   /** The name of the schedule, at most 47 characters; no other schedule of the runtime has it. */
   readonly name: string;
   /** Five fields as in crontab(5), six with the seconds first, or a word such as `@daily`. */
@@ -329,7 +361,7 @@ export interface CardsOptions extends BoardOptions, PageOptions {
 }
 
 /** A field that is not given stays as it is. */
-export interface DispatchOptions extends BoardOptions {
+export interface DispatchOptions<K extends string = never> extends BoardOptions {
   /** Cards that run at once; 0 takes no more cards. Default: 1. */
   readonly slots?: number;
   /** The lane of a card whose worker has completed. Default: `Done`. */
@@ -338,8 +370,8 @@ export interface DispatchOptions extends BoardOptions {
    * The worker of each card. `{id}`, `{title}`, `{body}` and `{labels}` in its prompt stand for the card's words, which otherwise
    * come after the prompt. With `worktree: {}` each card has a worktree of its own.
    */
-  readonly worker?: Omit<
-    SpawnOptions,
+  readonly worker?: DistributiveOmit<
+    SpawnOptions<K>,
     "name" | "session" | "interactive" | "supervisor" | "idempotency_key" | "dry_run"
   >;
 }
@@ -396,6 +428,18 @@ export interface KillOptions {
   readonly signal?: string;
   /** Stored in the worker's records. */
   readonly reason?: string;
+  /** Also kills everything that their agents spawned, which comes after them in the results. Default: false. */
+  readonly subtree?: boolean;
   /** Only reports what would be ended. Default: false. */
+  readonly dry_run?: boolean;
+}
+
+export interface RetentionOptions {
+  /** Default: the age that the runtime keeps output for. */
+  readonly older_than_ms?: number;
+  /** Bytes that the log may have; the oldest output beyond goes. */
+  readonly max_bytes?: number;
+  /** Default: true; false removes without an archive. */
+  readonly archive?: boolean;
   readonly dry_run?: boolean;
 }

@@ -52,7 +52,10 @@ export interface EventsOptions<K extends EventKind = EventKind> extends AbortOpt
 }
 
 /** The arguments of `run`: those of `spawn`, and what the program does with the worker. */
-export type RunOptions<F extends OutputForm | undefined = undefined> = SpawnOptions &
+export type RunOptions<
+  F extends OutputForm | undefined = undefined,
+  K extends string = never,
+> = SpawnOptions<K> &
   AbortOptions & {
     /**
      * The form of the answer: a schema of zod or of another library with Standard JSON Schema, or a JSON Schema of an object.

@@ -1,5 +1,6 @@
 /** The runtime of the promise door, over a state directory of this process or over a daemon. */
 import { Effect, Exit, Scope } from "effect";
+import type { AgentAdapter } from "../adapters/adapter.ts";
 import { builtIn } from "../adapters/registry.ts";
 import type { McpReply } from "../daemon/mcp.ts";
 import { cursorOf } from "../protocol/cursor.ts";
@@ -7,6 +8,7 @@ import { asHoldfastError } from "../protocol/errors.ts";
 import type { PruneReply, RenameReply } from "../protocol/replies/care.ts";
 import type { SearchReply } from "../protocol/replies/search.ts";
 import type * as replies from "../runtime/replies.ts";
+import { artifactOf } from "./artifacts.ts";
 import { mcpOf } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
 import { Board } from "./board.ts";
@@ -30,14 +32,14 @@ import { WorkerCalls } from "./worker-calls.ts";
  * A supervision runtime over one state directory. Every method rejects only with a HoldfastError. A worker is named by its
  * id, a unique prefix of the id, or its name. An open runtime keeps the process alive, as a listening server does.
  */
-export class Runtime extends WorkerCalls {
+export class Runtime<K extends string = never> extends WorkerCalls<K> {
   /** Whether this program owns the state directory; else a daemon or another program does, and `close` leaves the agents running. */
   readonly isOwner: boolean;
-  readonly jobs: Jobs;
+  readonly jobs: Jobs<K>;
   readonly blackboard: Blackboard;
-  readonly board: Board;
+  readonly board: Board<K>;
   readonly mailbox: RuntimeMailbox;
-  readonly schedules: RuntimeSchedules;
+  readonly schedules: RuntimeSchedules<K>;
   readonly skills: RuntimeSkills;
   readonly tokens: RuntimeTokens;
   readonly #scope: Scope.Closeable;
@@ -61,13 +63,15 @@ export class Runtime extends WorkerCalls {
    * unless reading their remaining output takes more than 10 s. Fails with LOCK_HELD if a daemon or another runtime owns the
    * directory (`info.details.pid` has its pid), and with INVALID_REQUEST if one of `adapters` is refused.
    */
-  static async open(options: given.OpenOptions = {}): Promise<Runtime> {
+  static async open<const A extends readonly AgentAdapter[] = []>(
+    options: given.OpenOptions<A> = {},
+  ): Promise<Runtime<A[number]["kind"]>> {
     const scope = Scope.makeUnsafe();
     try {
       const registry = await promised(kindsOf(options), options?.signal);
       const { signal, onApproval, report } = options;
       const api = await promised(Scope.provide(openWith(registry, options), scope), signal);
-      const runtime = new Runtime({ api, registry, isOwner: true, scope, report });
+      const runtime = new Runtime<A[number]["kind"]>({ api, registry, isOwner: true, scope, report });
       if (onApproval !== undefined) runtime.answerRequests(onApproval);
       return runtime;
     } catch (error) {
@@ -80,13 +84,13 @@ export class Runtime extends WorkerCalls {
    * The runtime of a daemon, or of a program that serves its own, with the same calls; several programs may share it. Rejects
    * with SUPERVISOR_DOWN if none runs. The connection outlasts restarts of the daemon: watches go on where they were, and
    * calls wait up to 30 s for the next one; a change that was under way then rejects with UNAVAILABLE, unless it has an
-   * `idempotency_key`. `close` ends the connection alone: daemon and agents go on.
+   * `idempotency_key`. `close` ends the connection alone: daemon and agents go on. `K`: kinds of its configuration.
    */
-  static async connect(options: given.ConnectOptions = {}): Promise<Runtime> {
+  static async connect<K extends string = never>(options: given.ConnectOptions = {}): Promise<Runtime<K>> {
     const api = await connected(options);
     const { onApproval, report } = options;
     const scope = Scope.makeUnsafe();
-    const runtime = new Runtime({ api, registry: builtIn, isOwner: false, scope, report });
+    const runtime = new Runtime<K>({ api, registry: builtIn, isOwner: false, scope, report });
     if (onApproval !== undefined) runtime.answerRequests(onApproval);
     return runtime;
   }
@@ -96,10 +100,12 @@ export class Runtime extends WorkerCalls {
    * `serve`, and the others connect. `isOwner` tells which this is. Once the owner has gone, the calls of the others reject
    * with SUPERVISOR_DOWN. Rejects with LOCK_HELD if a program has opened the directory and does not serve it.
    */
-  static async openOrConnect(options: given.OpenOrConnectOptions = {}): Promise<Runtime> {
+  static async openOrConnect<const A extends readonly AgentAdapter[] = []>(
+    options: given.OpenOrConnectOptions<A> = {},
+  ): Promise<Runtime<A[number]["kind"]>> {
     const { stateDir, onApproval, report, signal } = optionsOf(options);
     const own = { ...(stateDir !== undefined && { stateDir }), ...(onApproval && { onApproval }) };
-    return shared({
+    return shared<Runtime<A[number]["kind"]>>({
       connect: () => Runtime.connect({ ...own, ...(report && { report }), ...(signal && { signal }) }),
       open: () => Runtime.open({ ...options, serve: true }),
       stateDir: directoryOf(stateDir),
@@ -178,6 +184,36 @@ export class Runtime extends WorkerCalls {
   /** The changes of a worker in its `worktree`; `digest` names the diff (`agent cas get`). Rejects with UNSUPPORTED_CAPABILITY without one. */
   changes(id: string): Promise<replies.ChangesReply> {
     return this.call(() => this.api.changes(checked("agent/changes", { id }).id));
+  }
+
+  /** Removes the worktrees of ended workers; their branches stay. INVALID_STATE, per worker, if changes would be lost. */
+  removeWorktrees(ids: readonly string[]): Promise<readonly replies.PerWorker[]> {
+    return this.callAll(ids, (all) => this.api.removeWorktrees(checked("worktree/remove", { ids: all }).ids));
+  }
+
+  /** The bytes of an artifact by its digest, as `changes` and `output` tell it. Rejects with ARTIFACT_NOT_FOUND. */
+  artifact(digest: string): Promise<Uint8Array> {
+    return this.call(() => artifactOf(this.api, digest));
+  }
+
+  /** The process, its log, its disk and its runtimes. */
+  status(): Promise<replies.RuntimeStatus> {
+    return this.call(() => this.api.status());
+  }
+
+  /** The kinds that this runtime knows, or one of them, with their capabilities. */
+  capabilities(kind?: string): Promise<readonly replies.KindView[]> {
+    return this.call(() => this.api.capabilities(checked("agent/capabilities", { kind }).kind));
+  }
+
+  /** Checks the log: its chain, its rows and its files. */
+  check(): Promise<replies.CheckReport> {
+    return this.call(() => this.api.check());
+  }
+
+  /** Moves old output of ended runs to archives; records of decisions stay. */
+  gc(options: given.RetentionOptions = {}): Promise<replies.GcReport> {
+    return this.call(() => this.api.gc(checked("db/gc", optionsOf(options))));
   }
 
   /** The MCP servers of a kind's CLI, or the named one. The call succeeds whenever the CLI ends by itself, whatever its exit code. */

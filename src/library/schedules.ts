@@ -16,7 +16,7 @@ import type { NextTimesOptions, PageOptions, ScheduleOptions } from "./options.t
 import type { RunCall } from "./promises.ts";
 
 /** Each method rejects with a HoldfastError and nothing else, with SCHEDULE_NOT_FOUND where there is no schedule of that name. */
-export class RuntimeSchedules {
+export class RuntimeSchedules<K extends string = never> {
   readonly #api: RuntimeCalls;
   readonly #registry: Registry;
   readonly #call: RunCall;
@@ -29,7 +29,7 @@ export class RuntimeSchedules {
   }
 
   /** Resolves once the schedule is durable. Rejects with ALREADY_EXISTS where there is one of that name, and as `Runtime.spawn` does. */
-  add(options: ScheduleOptions): Promise<ScheduleChange> {
+  add(options: ScheduleOptions<K>): Promise<ScheduleChange> {
     return this.#call(() => scheduleAs(this.#api, this.#registry, options));
   }
 

@@ -1,7 +1,7 @@
 /** A tree in code: `supervisor` and `worker` describe it as a holdfast.yaml does, and `applyTree` brings it up. */
 import type { AutoShutdown, Strategy, SupervisorConfig, TreeSpecInput } from "../protocol/tree.ts";
 import type { AbortOptions } from "./answers.ts";
-import type { SpawnOptions } from "./options.ts";
+import type { DistributiveOmit, SpawnOptions } from "./options.ts";
 
 /** A supervisor: how it restarts its children, and what its own end means. */
 export interface SupervisorOptions {
@@ -34,11 +34,9 @@ export interface SupervisorOptions {
   readonly depends_on?: readonly string[];
 }
 
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-
 /** The options of `spawn`, except those that its place in the tree decides. */
-export type TreeWorkerOptions = DistributiveOmit<
-  SpawnOptions,
+export type TreeWorkerOptions<K extends string = never> = DistributiveOmit<
+  SpawnOptions<K>,
   "name" | "supervisor" | "idempotency_key" | "dry_run"
 > & {
   /** Paths that must be ready before it starts. */
@@ -49,7 +47,7 @@ export type TreeWorkerOptions = DistributiveOmit<
 export interface WorkerDefinition {
   readonly type: "worker";
   readonly name: string;
-  readonly options: TreeWorkerOptions;
+  readonly options: TreeWorkerOptions<string>;
 }
 
 /** A supervisor of a tree in code, with its children in the order of their start. */
@@ -60,11 +58,11 @@ export interface SupervisorDefinition {
   readonly children: readonly (SupervisorDefinition | WorkerDefinition)[];
 }
 
-export const worker = (name: string, options: TreeWorkerOptions): WorkerDefinition => ({
-  type: "worker",
-  name,
-  options,
-});
+/** `worker<"mine">(…)` takes the kind `mine` of an own adapter, too. */
+export const worker = <K extends string = never>(
+  name: string,
+  options: TreeWorkerOptions<NoInfer<K>>,
+): WorkerDefinition => ({ type: "worker", name, options });
 
 /** The top one gives the tree its name. */
 export const supervisor = (

@@ -4,6 +4,7 @@ import { Stream } from "effect";
 import { PROGRAM_KIND } from "../adapters/kinds.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
+import type { RequestData } from "../protocol/requests.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type * as replies from "../runtime/replies.ts";
 import { openApprovals } from "./approvals.ts";
@@ -31,7 +32,7 @@ interface ApprovalsCall {
   watch(options?: asked.ApprovalsWatchOptions): AsyncIterable<replies.ApprovalView>;
 }
 
-export abstract class WorkerCalls extends RuntimeBase {
+export abstract class WorkerCalls<K extends string = never> extends RuntimeBase {
   readonly approvals: ApprovalsCall;
 
   /** @internal */
@@ -52,7 +53,10 @@ export abstract class WorkerCalls extends RuntimeBase {
    * Resolves when the request is durable; the process starts after that. If a worker cannot start, the call rejects and
    * nothing is recorded. An abort of the signal kills the worker, also later.
    */
-  async spawn(options: given.SpawnOptions, { signal }: asked.AbortOptions = {}): Promise<replies.SpawnReply> {
+  async spawn(
+    options: given.SpawnOptions<K>,
+    { signal }: asked.AbortOptions = {},
+  ): Promise<replies.SpawnReply> {
     if (signal?.aborted) throw aborted(signal);
     const reply = await this.call(() => spawnAs(this.api, this.registry, options));
     if (signal !== undefined && options.dry_run !== true) await this.#killOnAbort(reply.id, signal);
@@ -64,7 +68,7 @@ export abstract class WorkerCalls extends RuntimeBase {
    * (claude_code, codex), else by its prompt; the answer is checked, and an agent with a session has a second try.
    */
   async run<const F extends OutputForm | undefined = undefined>(
-    options: asked.RunOptions<F>,
+    options: asked.RunOptions<F, K>,
   ): Promise<WorkerHandle<ObjectOf<F>>> {
     const { output, onApproval, signal, ...asked } = optionsOf(options);
     const form = output === undefined ? undefined : answerForm(output);
@@ -131,13 +135,19 @@ export abstract class WorkerCalls extends RuntimeBase {
   kill(id: string, options?: given.KillOptions): Promise<replies.PerWorker>;
   /** Returns one result for each id, in order; `ok` and `error` say whether it succeeded. */
   kill(ids: readonly string[], options?: given.KillOptions): Promise<readonly replies.PerWorker[]>;
+  /** With `subtree`, the results of all that their agents spawned come after those of the named workers. */
+  kill(
+    ids: string | readonly string[],
+    options: given.KillOptions & { readonly subtree: true },
+  ): Promise<readonly replies.PerWorker[]>;
   kill(ids: string | readonly string[], options: given.KillOptions = {}): Promise<OneOrEach> {
-    return this.callEach(ids, (all) => {
-      const { signal } = options;
-      if (signal !== undefined && !Object.hasOwn(constants.signals, signal))
-        throw invalid([`there is no signal "${signal}"`]);
-      return this.api.kill(checked("agent/kill", { ...options, ids: all }));
-    });
+    const kill = (all: string[]) => this.api.kill(killed(options, { ids: all }));
+    return options.subtree === true ? this.callAll(ids, kill) : this.callEach(ids, kill);
+  }
+
+  /** Kills every living worker. Returns one result for each. */
+  killAll(options: Omit<given.KillOptions, "subtree"> = {}): Promise<readonly replies.PerWorker[]> {
+    return this.call(() => this.api.kill(killed(options, { ids: [], all: true })));
   }
 
   /** Starts a new incarnation, even of a worker that has ended or was killed. Resolves when that is recorded. */
@@ -279,7 +289,7 @@ export abstract class WorkerCalls extends RuntimeBase {
   }
 
   /** The arguments of a spawn whose answer is to fit a form. */
-  #held(asked: given.SpawnOptions, form: AnswerForm): given.SpawnOptions {
+  #held<O extends given.SpawnOptions<string>>(asked: O, form: AnswerForm): O {
     const { prompt } = asked;
     if (this.registry.adapterFor(asked.kind)?.takes_output_schema === true)
       return { ...asked, output_schema: form.schema };
@@ -302,3 +312,13 @@ export abstract class WorkerCalls extends RuntimeBase {
     this.wait(id).then(forget, forget);
   }
 }
+
+const killed = (
+  options: given.KillOptions,
+  of: { readonly ids: string[]; readonly all?: boolean },
+): RequestData<"agent/kill"> => {
+  const { signal } = optionsOf(options);
+  if (signal !== undefined && !Object.hasOwn(constants.signals, signal))
+    throw invalid([`there is no signal "${signal}"`]);
+  return checked("agent/kill", { ...options, ...of });
+};

@@ -28,7 +28,7 @@ import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { RequestData } from "../protocol/requests.ts";
 import type { JsonValue } from "../protocol/talk-records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
-import type { RestartPolicy, WorkerSpecInput } from "../protocol/worker.ts";
+import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { GcReport } from "../store/gc-report.ts";
 import type { CheckReport } from "../store/upkeep.ts";
 import type { BlackboardApi } from "./blackboard-api.ts";
@@ -43,6 +43,7 @@ import type {
   ApprovedReply,
   ChangesReply,
   InboxReply,
+  KindView,
   MessageReply,
   MessagesReply,
   OutputReply,
@@ -378,24 +379,7 @@ export interface RuntimeApi {
   ): Effect.Effect<RawAnswer, HoldfastError>;
   /** Users' adapters that could not be loaded. */
   readonly refused: readonly RefusedAdapter[];
-  capabilities(kind?: string): Effect.Effect<
-    readonly {
-      readonly kind: string;
-      readonly aliases: readonly string[];
-      readonly summary: string;
-      readonly capabilities: readonly string[];
-      /** The program of the kind, and the variable that replaces it; null if argv names the program. */
-      readonly binary: string | null;
-      readonly variable: string | null;
-      readonly origin: "built_in" | "user";
-      /** The file of a user's adapter; null for a built-in one. */
-      readonly module: string | null;
-      /** Variables of the client's environment that the kind may need. */
-      readonly variables: readonly string[];
-      readonly default_restart: RestartPolicy;
-    }[],
-    HoldfastError
-  >;
+  capabilities(kind?: string): Effect.Effect<readonly KindView[], HoldfastError>;
   status(): Effect.Effect<RuntimeStatus, HoldfastError>;
   check(): Effect.Effect<CheckReport, HoldfastError>;
   rebuild(): Effect.Effect<{ readonly records: number }, HoldfastError>;

@@ -6,7 +6,7 @@ import type { RuntimeTrouble } from "../adapters/spawner.ts";
 import type { DeniedCalls } from "../protocol/denied.ts";
 import type { LogRecord, WorkerError } from "../protocol/records.ts";
 import type { SupervisorPhase } from "../protocol/tree.ts";
-import type { WorkerState } from "../protocol/worker.ts";
+import type { RestartPolicy, WorkerState } from "../protocol/worker.ts";
 import type { DiskView } from "../supervisor/admission/disk.ts";
 
 export type { MessageRow } from "../protocol/message-row.ts";
@@ -37,6 +37,8 @@ export type {
   WorkerInfo,
   WorkerView,
 } from "../protocol/replies/workers.ts";
+export type { GcReport } from "../store/gc-report.ts";
+export type { CheckReport } from "../store/upkeep.ts";
 export type { DiskView };
 
 /** The decisions about a worker or a supervisor, oldest first. */
@@ -102,3 +104,20 @@ export interface RuntimeStatus {
 }
 
 export type RawStream = "stdout" | "stderr";
+
+/** A kind that a runtime knows. */
+export interface KindView {
+  readonly kind: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  readonly capabilities: readonly string[];
+  /** The program of the kind, and the variable that replaces it; null if argv names the program. */
+  readonly binary: string | null;
+  readonly variable: string | null;
+  readonly origin: "built_in" | "user";
+  /** The file of a user's adapter; null for a built-in one. */
+  readonly module: string | null;
+  /** Variables of the client's environment that the kind may need. */
+  readonly variables: readonly string[];
+  readonly default_restart: RestartPolicy;
+}

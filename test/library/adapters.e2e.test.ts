@@ -15,7 +15,7 @@ const mine: AgentAdapter = {
   binary: { name: join(examples, "lines-agent.sh"), variable: "LINES_BINARY" },
 };
 
-const openMine = async (stateDir = stateDirectory()): Promise<Runtime> => {
+const openMine = async (stateDir = stateDirectory()): Promise<Runtime<string>> => {
   const runtime = await Runtime.open({ stateDir, adapters: [mine] });
   onTestFinished(() => runtime.close());
   return runtime;

@@ -19,7 +19,7 @@ test("a program fills a board, sets its dispatcher, and follows the cards to the
     ],
     effect: "created",
   });
-  const worker = { kind: "command", argv: ["sh", "-c", 'cat; echo "card $HOLDFAST_CARD"'] };
+  const worker = { kind: "command", argv: ["sh", "-c", 'cat; echo "card $HOLDFAST_CARD"'] } as const;
   expect(await board.dispatch({ slots: 2, completed_lane: "Review", worker })).toMatchObject({
     effect: "created",
   });

@@ -1,7 +1,8 @@
 /** `Runtime.connect`: one suite over an open runtime and over a daemon; programs that share a daemon; a daemon that is restarted. */
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Runtime, supervisor, worker } from "../../src/library/index.ts";
+import { artifactsIn } from "../../src/daemon/artifacts.ts";
+import { type LogRecord, Runtime, supervisor, worker } from "../../src/library/index.ts";
 import { agent, collect, first, openRuntime, stateDirectory } from "./support.ts";
 
 /** A daemon that is stopped, and its directory removed, at the end of the test. */
@@ -18,6 +19,18 @@ const connect = async (stateDir: string): Promise<Runtime> => {
   const runtime = await Runtime.connect({ stateDir });
   onTestFinished(() => runtime.close());
   return runtime;
+};
+
+/** The types promise these fields for records of a run. */
+const OF_RUN =
+  /^(agent\.event|session_started|turn_\w+|worker_(cancelled|completed|exited|failed|heartbeat|log_chunk|spawned|started))$/;
+const expectSure = ({ type, stream, worker_id, incarnation }: LogRecord): void => {
+  expect({ type, stream, worker_id }).toEqual({
+    type,
+    stream: `worker:${worker_id}`,
+    worker_id: expect.any(String),
+  });
+  if (OF_RUN.test(type)) expect({ type, incarnation }).toEqual({ type, incarnation: expect.any(Number) });
 };
 
 const shell = (script: string) => ({ kind: "command", argv: ["sh", "-c", script] }) as const;
@@ -44,6 +57,17 @@ describe.each([
     expect(Buffer.concat(slices.map(({ bytes }) => bytes)).toString()).toBe("one\ntwo\n");
     expect((await runtime.usage()).total).toMatchObject({ turns: 0 });
     expect(await runtime.why(worker.id)).toMatchObject({ state: "completed" });
+    expect(await runtime.status()).toMatchObject({ workers: { live: 0, total: 1 } });
+    expect((await runtime.capabilities("command")).map(({ kind }) => kind)).toEqual(["command"]);
+    expect(await runtime.check()).toMatchObject({ ok: true });
+    expect(await runtime.gc({ dry_run: true })).toMatchObject({ records: 0, archives: [] });
+    expect(await runtime.removeWorktrees([worker.id])).toMatchObject([{ ok: false }]);
+    const { digest } = await artifactsIn((await runtime.status()).state_dir, {}).put(Buffer.from("kept"));
+    expect(Buffer.from(await runtime.artifact(digest)).toString()).toBe("kept");
+    await expect(runtime.artifact(`sha256:${"0".repeat(64)}`)).rejects.toMatchObject({
+      code: "ARTIFACT_NOT_FOUND",
+    });
+    for await (const record of runtime.watch({ ids: [worker.id] })) expectSure(record);
   });
 
   test("talks to a worker, and stops it", async () => {
@@ -63,8 +87,13 @@ describe.each([
       { ok: true },
       { ok: false, error: { code: "WORKER_NOT_FOUND" } },
     ]);
+    const left = await runtime.spawn(shell("exec sleep 600"));
+    expect(await runtime.kill(left.id, { subtree: true })).toMatchObject([{ id: left.id, ok: true }]);
+    expect(await runtime.killAll()).toEqual([]);
     await expect(runtime.kill("nobody")).rejects.toMatchObject({ code: "WORKER_NOT_FOUND" });
-    await expect(runtime.spawn({ kind: "command" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+    await expect(runtime.spawn({ kind: "command" } as never)).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+    });
   });
 
   test("applies a tree, and shares work", async () => {

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { SpawnOptions } from "../../src/library/index.ts";
 import { openForTest, type TestOptions } from "../../src/library/testing.ts";
 import { collect, program } from "./support.ts";
 
@@ -52,12 +53,8 @@ test("each worker plays its own script: by its name, its kind, or the one for al
     script: (agent) => agent.say("for all"),
   });
   const said = async (kind: string, name?: string) => {
-    const { id } = await runtime.spawn({
-      kind,
-      prompt: "x",
-      ...(name && { name }),
-      ...(kind === "command" && { argv: ["x"] }),
-    });
+    const asked = { prompt: "x", ...(name && { name }), ...(kind === "command" && { argv: ["x"] }) };
+    const { id } = await runtime.spawn({ ...asked, kind } as SpawnOptions);
     expect(await runtime.wait(id)).toMatchObject({ status: "completed" });
     return (await runtime.output(id)).text;
   };

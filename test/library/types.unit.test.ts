@@ -11,8 +11,11 @@ import type {
   PerWorker,
   Runtime,
   SpawnOptions,
+  TreeRecord,
   WaitReply,
+  WorkerRecord,
   WorkerSpec,
+  worker,
 } from "holdfast";
 import type { RuntimeApi } from "holdfast/effect";
 import { expectTypeOf, test } from "vitest";
@@ -41,9 +44,57 @@ test("spawn takes the fields that there are, and no others", () => {
     // @ts-expect-error a duration is a number
     runtime.spawn({ kind: "command", grace_ms: "5s" }),
     // @ts-expect-error OTP has three restart types
-    runtime.spawn({ kind: "command", restart: "always" }),
+    runtime.spawn({ kind: "command", argv: ["true"], restart: "always" }),
+    // @ts-expect-error a command needs its program
+    runtime.spawn({ kind: "command" }),
+    // @ts-expect-error no such kind
+    runtime.spawn({ kind: "claud_code", prompt: "hi" }),
+    // @ts-expect-error a job has no restarts
+    runtime.jobs.submit({ kind: "codex", prompt: "hi", restart: "never" }),
   ];
   expectTypeOf(spawn).parameter(0).toEqualTypeOf<Runtime>();
+});
+
+test("kinds of own adapters are those that open or connect names", () => {
+  const mine = async (
+    runtime: typeof Runtime,
+    adapter: AgentAdapter & { readonly kind: "lines" },
+    make: typeof worker,
+  ) => {
+    const opened = await runtime.open({ adapters: [adapter] });
+    const connected = await runtime.connect<"lines">();
+    return [
+      opened.spawn({ kind: "lines", prompt: "hi" }),
+      connected.run({ kind: "lines", prompt: "hi" }),
+      connected.schedules.add({ name: "a", cron: "@daily", kind: "lines" }),
+      make<"lines">("a", { kind: "lines" }),
+      // @ts-expect-error not one of them
+      opened.spawn({ kind: "linse", prompt: "hi" }),
+      // @ts-expect-error nor here
+      make("a", { kind: "lines" }),
+    ];
+  };
+  expectTypeOf(mine).toBeFunction();
+  // Any adapter at all: any kind.
+  expectTypeOf((adapter: AgentAdapter, { open }: typeof Runtime) =>
+    open({ adapters: [adapter] }),
+  ).returns.resolves.toEqualTypeOf<Runtime<string>>();
+});
+
+test("a record says of which worker and run it is, if its type always has one", () => {
+  const read = (record: LogRecord) => {
+    if (record.type === "worker_exited") {
+      expectTypeOf(record.worker_id).toEqualTypeOf<string>();
+      expectTypeOf(record.incarnation).toEqualTypeOf<number>();
+    }
+    if (record.type === "worker_question") expectTypeOf(record.worker_id).toEqualTypeOf<string | undefined>();
+    if (record.type === "tree_applied") expectTypeOf(record).toExtend<TreeRecord>();
+  };
+  expectTypeOf(read).returns.toEqualTypeOf<void>();
+  const watched = (runtime: Runtime) => runtime.watch({ types: ["worker_exited", "worker_ended"] });
+  type Item<I> = I extends AsyncIterable<infer R> ? R : never;
+  expectTypeOf<Item<ReturnType<typeof watched>>["type"]>().toEqualTypeOf<"worker_exited" | "worker_ended">();
+  expectTypeOf<Item<ReturnType<typeof watched>>>().toExtend<WorkerRecord>();
 });
 
 test("every field of a spec can be asked for, but for those that are ours", () => {

@@ -36,7 +36,7 @@ it("is run by its name and by nothing else", async () => {
     cwd: workspace,
     sandbox: { net: "none" },
   } as const;
-  expect(await errorOf(runtime.spawn(spec))).toMatchObject({ code: "INVALID_AGENT_KIND" });
+  expect(await errorOf(runtime.spawn(spec as never))).toMatchObject({ code: "INVALID_AGENT_KIND" });
   expect(await errorOf(runtime.skills.run("no/such", {}, { workspace }))).toMatchObject({
     code: "SKILL_NOT_FOUND",
   });

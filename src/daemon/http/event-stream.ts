@@ -4,7 +4,8 @@
  */
 import type { ServerResponse } from "node:http";
 import { Effect, Exit, type Fiber } from "effect";
-import { API_COMMENT_MS, API_RETRY_MS } from "../../base/limits.ts";
+import { API_COMMENT_MS } from "../../base/limits.ts";
+import { SSE_COMMENT, SSE_RETRY, SSE_TYPE, sseEnd, sseEvent } from "../../base/server-sent-events.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
@@ -16,11 +17,6 @@ import { Outbox } from "../outbox.ts";
 import { HEADERS } from "./headers.ts";
 import { type AnswerGround, laneOf } from "./reply.ts";
 import { ResponseSink } from "./response-sink.ts";
-
-const TYPE = "text/event-stream; charset=utf-8";
-
-/** One event. JSON has no line ends, so `data` is one line. */
-const eventOf = (id: string, data: string): string => `id: ${id}\ndata: ${data}\n\n`;
 
 export class EventStream {
   private readonly ground: AnswerGround;
@@ -51,8 +47,8 @@ export class EventStream {
     let seqs: readonly number[] = [];
     const at = (index: number): string => cursorOf(runtime.epoch, seqs[index] as number);
     const framing: Framing = {
-      whole: (record, index) => eventOf(at(index), record),
-      large: (record, index) => eventOf(at(index), JSON.stringify(record)),
+      whole: (record, index) => sseEvent(at(index), record),
+      large: (record, index) => sseEvent(at(index), JSON.stringify(record)),
     };
     const isOpen = () => !this.isOver;
     const emitter = new Emitter({ request, framing: () => framing, artifactize, outbox, isOpen });
@@ -79,10 +75,10 @@ export class EventStream {
   private open(): void {
     if (this.response.headersSent || this.isOver) return;
     clearTimeout(this.comments);
-    this.response.writeHead(200, [...HEADERS, "content-type", TYPE, "x-accel-buffering", "no"]);
-    this.sink.write(`retry: ${API_RETRY_MS}\n\n`);
+    this.response.writeHead(200, [...HEADERS, "content-type", SSE_TYPE, "x-accel-buffering", "no"]);
+    this.sink.write(SSE_RETRY);
     this.comments = setInterval(() => {
-      if (this.sink.writable && !this.sink.writableNeedDrain) this.sink.write(":\n\n");
+      if (this.sink.writable && !this.sink.writableNeedDrain) this.sink.write(SSE_COMMENT);
     }, API_COMMENT_MS);
   }
 
@@ -105,8 +101,7 @@ export class EventStream {
     this.open();
     this.isOver = true;
     clearInterval(this.comments);
-    const why = error === undefined ? {} : { code: error.code, message: error.message };
-    this.response.end(`event: end\ndata: ${JSON.stringify(why)}\n\n`);
+    this.response.end(sseEnd(error));
   }
 
   private abandon(): void {
