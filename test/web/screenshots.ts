@@ -11,10 +11,7 @@ const scene = await makeScene();
 const browser = await launchBrowser();
 try {
   mkdirSync(images, { recursive: true });
-  const pictures = [
-    ["waiting", "light", "#/waiting", { name: "Answers" }],
-    ["running", "dark", "#/runs", { name: "Supervision tree" }],
-  ] as const;
+  const pictures = [["waiting", "light", "#/waiting", { name: "Answers" }]] as const;
   for (const [name, colorScheme, where, shown] of pictures) {
     const { page } = await openTab(browser, { colorScheme, viewport: { width: 1100, height: 620 } });
     await page.goto(`${scene.url}/#token=${scene.secret}`);
