@@ -392,6 +392,10 @@ export const MAILBOX_FIRST_POLL_MS = 5_000;
 export const MESSAGES_PAGE_DEFAULT = 100;
 /** Messages in one page of `agent messages`. */
 export const MESSAGES_PAGE_MAX = 1_000;
+/** `agent top` draws at most this often. */
+export const TOP_FRAME_MS = 250;
+/** `agent top` asks for the processor time and the memory of workers this often. */
+export const TOP_SAMPLE_MS = 2_000;
 /** `agent tree -f` redraws at most this often. */
 export const TREE_REDRAW_MS = 100;
 

@@ -53,6 +53,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/diff": tree.diff,
   "agent/down": tree.down,
   "agent/list": list,
+  "agent/top": async (context) => (await import("./commands/top.ts")).top(context),
   "agent/tree": workers.tree,
   "agent/usage": usage,
   "agent/why": workers.why,

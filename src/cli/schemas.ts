@@ -268,6 +268,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/diff": applied,
   "agent/down": applied,
   "agent/list": z.array(WorkerView),
+  "agent/top": z.object({}),
   "agent/tree": z.union([
     TreeNode,
     z.object({ trees: z.int().describe("with --follow: how many trees were shown") }),

@@ -67,6 +67,14 @@ export const LOOK_COMMANDS = inGroup("Look", [
     ],
   },
   {
+    words: ["top"],
+    danger: "safe",
+    summary: "Watch the workers live on a terminal, and act on them by keys",
+    details:
+      "Those that wait for you come first, then the tree. Keys: arrows move; a answers a question or a request for permission; k kills and r restarts, after a y; p pauses and unpauses; l or Enter shows the log; w explains the state; / filters; q leaves. Ctrl-Z suspends it. CPU is the share of one processor; NOW is the tool in flight with its age, or the last words.",
+    examples: ["agent top"],
+  },
+  {
     words: ["tree"],
     request: "agent/tree",
     danger: "safe",

@@ -140,6 +140,7 @@ const BELOW_A_FILE = ["cas/list", "cas/gc"];
 const ELSEWHERE = [
   "db/check",
   "agent/demo",
+  "agent/top",
   "agent/capabilities",
   "agent/doctor",
   "agent/completion",

@@ -218,6 +218,8 @@ it("covers every command", () => {
     "token/create",
     "token/revoke",
     "agent/demo",
+    // It needs a terminal (top.e2e).
+    "agent/top",
     "daemon/run",
     // It needs a role with a kind (commands/spawn-many.e2e).
     "agent/spawn-many",

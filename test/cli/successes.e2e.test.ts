@@ -149,6 +149,7 @@ const CALLS: readonly (readonly [string, Words])[] = [
 /** They need a terminal, an agent CLI, a repository or a service manager, and have tests of their own, which judge all that they print, too. */
 const ELSEWHERE = [
   "agent/demo",
+  "agent/top",
   "agent/resume",
   "agent/fork",
   "agent/answer",

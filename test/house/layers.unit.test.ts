@@ -48,7 +48,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
   daemon: ["handlers", "http"],
-  cli: ["defaults", "render", "commands"],
+  cli: ["defaults", "render", "top", "commands"],
   library: ["remote"],
   web: ["model", "state", "parts", "pages"],
 };
@@ -202,10 +202,11 @@ it("nobody outside adapters/process signals a process of a run", () => {
   const sending = signalling.filter((file) =>
     /process\.kill\((?![^)]*,\s*0\))/.test(readFileSync(join(src, file), "utf8")),
   );
-  // The demo kills the daemon that it started itself, to show what that costs.
+  // Ctrl-Z suspends `agent top` itself. The demo kills the daemon that it started itself, to show what that costs.
   // The daemon itself, an upgrade and the engine die where a chaos test armed a crash point in their environment.
   expect(sending.filter((file) => !file.startsWith("adapters/process/"))).toEqual([
     "cli/commands/demo-stage.ts",
+    "cli/commands/top.ts",
     "cli/commands/upgrade.ts",
     "daemon/entry.ts",
     "engine/child.ts",

@@ -417,6 +417,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/watch": () => "",
   "agent/logs": () => "",
   "agent/demo": () => "",
+  "agent/top": () => "",
 };
 
 export const renderText = (command: string, value: unknown, context: TextContext): string => {

@@ -1,0 +1,252 @@
+/** agent top: the workers live on the alternate screen of a terminal, and keys for what a person does with them. */
+import { emitKeypressEvents } from "node:readline";
+import type { ReadStream } from "node:tty";
+import { NEXT_DAEMON_POLL_MS, TOP_FRAME_MS, TOP_SAMPLE_MS } from "../../base/limits.ts";
+import type { Client } from "../../daemon/client.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { success } from "../../protocol/outcome.ts";
+import type { CommandHandler, Context } from "../context.ts";
+import { LineWriter } from "../render/line.ts";
+import { makePrinter } from "../render/pieces.ts";
+import { isShown } from "../render/sentences.ts";
+import { neutralise, wrapLines } from "../render/terminal.ts";
+import { renderText } from "../render/text.ts";
+import { bodyRows, frameOf, type TopSize } from "../top/frame.ts";
+import { type Key, pressed } from "../top/keys.ts";
+import { drawn, ENTER_SCREEN, LEAVE_SCREEN } from "../top/screen.ts";
+import {
+  EMPTY,
+  heard,
+  type TopDeed,
+  type TopMode,
+  type TopState,
+  type TopView,
+  type TopWork,
+  viewed,
+} from "../top/state.ts";
+import { newestRecords } from "./logs.ts";
+
+export const top: CommandHandler = async (context) => {
+  if (context.mode !== "text" || !context.isStdoutTerminal || !context.isStdinTerminal())
+    throw new HoldfastError("INVALID_REQUEST", "agent top needs a terminal.", {
+      phase: "validation",
+      suggestion: "For a script: agent list --wide -o json",
+    });
+  await new Top(context, process.stdin as ReadStream).run();
+  return success({});
+};
+
+/** Records of a worker that `l` shows. */
+const LOG_RECORDS = 500;
+
+class Top {
+  private readonly context: Context;
+  private readonly keyboard: ReadStream;
+  private state: TopState = EMPTY;
+  private shown: readonly string[] = [];
+  private client: Client | undefined;
+  /** The view with the newest resources. */
+  private sampled: TopView | undefined;
+  private isStale = true;
+  private isOver = false;
+  private done: () => void = () => undefined;
+
+  constructor(context: Context, keyboard: ReadStream) {
+    this.context = context;
+    this.keyboard = keyboard;
+  }
+
+  async run(): Promise<void> {
+    const { context, keyboard } = this;
+    // Before the screen changes: without a daemon there is only an error to show.
+    this.client = await context.connect();
+    const over = new Promise<void>((resolve) => {
+      this.done = resolve;
+    });
+    context.cleanups.push(() => this.leave());
+    emitKeypressEvents(keyboard);
+    const onKey = (text: string | undefined, key: { readonly name?: string; readonly ctrl?: boolean }) =>
+      this.press({ ...key, text });
+    const onResize = () => this.redraw();
+    keyboard.on("keypress", onKey);
+    process.stdout.on("resize", onResize);
+    process.on("SIGCONT", onResize);
+    this.enter();
+    const looking = this.look();
+    await over;
+    this.isOver = true;
+    process.off("SIGCONT", onResize);
+    process.stdout.off("resize", onResize);
+    keyboard.off("keypress", onKey);
+    this.leave();
+    this.client?.close();
+    await looking;
+  }
+
+  private size(): TopSize {
+    const { rows, columns } = process.stdout;
+    return { rows: rows ?? 24, columns: columns ?? 80 };
+  }
+
+  private enter(): void {
+    this.keyboard.setRawMode(true);
+    this.keyboard.resume();
+    void this.context.stdout(ENTER_SCREEN);
+    this.shown = [];
+  }
+
+  private leave(): void {
+    if (!this.keyboard.isRaw) return;
+    this.keyboard.setRawMode(false);
+    this.keyboard.pause();
+    void this.context.stdout(LEAVE_SCREEN);
+  }
+
+  /** Draws everything, on a screen that another program may have used meanwhile. */
+  private redraw(): void {
+    this.enter();
+    this.draw();
+  }
+
+  private draw(): void {
+    const frame = frameOf(this.state, this.size(), Date.now(), this.context.paint);
+    const bytes = drawn(this.shown, frame);
+    this.shown = frame;
+    if (bytes !== "") void this.context.stdout(bytes);
+  }
+
+  /** Looks at the workers until the user leaves; a daemon that goes away is waited for. */
+  private async look(): Promise<void> {
+    while (!this.isOver) {
+      try {
+        await this.follow(this.client ?? (await this.context.connect()));
+      } catch {
+        this.client = undefined;
+        if (!this.isOver) this.note("The daemon is gone; its agents run on. Waiting for the next.");
+      }
+      if (!this.isOver) await pause(NEXT_DAEMON_POLL_MS);
+    }
+  }
+
+  private async follow(client: Client): Promise<void> {
+    this.client = client;
+    this.isStale = true;
+    this.sampled = undefined;
+    const { head } = await client.request("daemon/status", {});
+    let ended: HoldfastError | undefined;
+    client
+      .watch({ from: head, follow: true, all: true }, (record) => {
+        if (record.type !== "agent.event") this.isStale = true;
+        this.state = heard(this.state, record);
+      })
+      .catch((cause) => {
+        ended = asHoldfastError(cause);
+      });
+    this.note("");
+    while (!this.isOver) {
+      await this.refresh(client);
+      this.draw();
+      await pause(TOP_FRAME_MS);
+      if (ended !== undefined) throw ended;
+    }
+  }
+
+  /** Asks for the workers if something has happened to them, and from time to time for what they use. */
+  private async refresh(client: Client): Promise<void> {
+    const isDue = performance.now() - (this.sampled?.at_ms ?? Number.NEGATIVE_INFINITY) >= TOP_SAMPLE_MS;
+    if (!this.isStale && !isDue) return;
+    this.isStale = false;
+    const [{ workers }, root] = await Promise.all([
+      client.request("agent/list", { resources: true }),
+      client.request("agent/tree", {}),
+    ]);
+    const view = { workers, root, at_ms: performance.now() };
+    this.state = viewed(this.state, view, this.sampled);
+    if (isDue) this.sampled = view;
+  }
+
+  private press(key: Key): void {
+    const { state, deed } = pressed(this.state, key, bodyRows(this.size()));
+    this.state = state;
+    if (deed !== undefined) this.carryOut(deed);
+    this.draw();
+  }
+
+  private note(note: string): void {
+    this.state = { ...this.state, note };
+    this.draw();
+  }
+
+  private show(mode: TopMode): void {
+    this.state = { ...this.state, mode };
+  }
+
+  private carryOut(deed: TopDeed): void {
+    if (deed.type === "quit") {
+      this.done();
+    } else if (deed.type === "suspend") {
+      this.leave();
+      process.kill(process.pid, "SIGTSTP");
+    } else if (this.client === undefined) {
+      this.note("There is no daemon now.");
+    } else this.work(this.client, deed).catch((cause) => this.note(asHoldfastError(cause).message));
+  }
+
+  private async work(client: Client, deed: TopWork): Promise<void> {
+    switch (deed.type) {
+      case "kill":
+        await client.request("agent/kill", { ids: [deed.id] });
+        return this.note(`agent kill ${deed.ref}`);
+      case "restart":
+        await client.request("agent/restart", { ids: [deed.id] });
+        return this.note(`agent restart ${deed.ref}`);
+      case "pause":
+        await client.request("agent/pause", { ids: [deed.id] });
+        return this.note(`agent pause ${deed.ref}`);
+      case "unpause":
+        await client.request("agent/unpause", { ids: [deed.id] });
+        return this.note(`agent unpause ${deed.ref}`);
+      case "answer":
+        await client.request("agent/answer", { id: deed.hold, answer: deed.answer });
+        return this.note(`agent answer ${deed.ref} ${deed.answer}`);
+      case "question": {
+        const { holds } = await client.request("agent/inbox", { id: deed.id });
+        const hold = holds.find(({ answers }) => answers.length > 0);
+        if (hold === undefined) return this.note(`${deed.ref} does not wait for you any more.`);
+        const { id, question, answers } = hold;
+        this.show({ type: "question", hold: id, ref: deed.ref, question: neutralise(question), answers });
+        return this.draw();
+      }
+      case "why": {
+        const reply = await client.request("agent/why", { id: deed.id });
+        return this.page(`agent why ${deed.ref}`, renderText("agent/why", reply, this.textContext()), false);
+      }
+      case "logs": {
+        const worker = await client.request("agent/info", { id: deed.id });
+        const lines = new LineWriter(this.context.paint, { verbose: false, columns: this.size().columns });
+        lines.know(worker.id, worker.name);
+        const printer = makePrinter(lines);
+        const records = await newestRecords(client, worker, LOG_RECORDS, { shown: isShown });
+        return this.page(`agent logs ${deed.ref}`, records.map(printer.record).join("").trimEnd(), true);
+      }
+    }
+  }
+
+  private textContext() {
+    const { paint, flags } = this.context;
+    return { paint, flags, now: Date.now(), terminal: true, columns: this.size().columns };
+  }
+
+  private page(title: string, text: string, isAtEnd: boolean): void {
+    const lines = wrapLines(text, this.size().columns).split("\n");
+    this.show({
+      type: "page",
+      title,
+      lines,
+      top: isAtEnd ? Math.max(0, lines.length - bodyRows(this.size())) : 0,
+    });
+    this.draw();
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,78 @@
+/** Workers and trees as the daemon tells them, for the frames and keys of `agent top`. */
+import { EMPTY, type TopState, viewed } from "../../../src/cli/top/state.ts";
+import type { TreeNode, WorkerView } from "../../../src/runtime/replies.ts";
+
+export const NOW = Date.UTC(2026, 10, 20, 12);
+
+interface Given extends Omit<Partial<WorkerView>, "usage"> {
+  readonly usage?: Partial<WorkerView["usage"]>;
+}
+
+export const workerView = (id: string, { usage, ...given }: Given): WorkerView => ({
+  id,
+  name: null,
+  kind: "command",
+  task: "sleep 1",
+  status: given.state === "backing_off" ? "pending" : "running",
+  state: "running",
+  reason: "the agent runs",
+  incarnation: 1,
+  restarts: 0,
+  pid: 1,
+  pgid: 1,
+  backend_kind: "subprocess",
+  supervisor: "root",
+  parent: null,
+  session_id: null,
+  labels: {},
+  created_at: new Date(NOW - 60_000).toISOString(),
+  started_at: new Date(NOW - 60_000).toISOString(),
+  ended_at: null,
+  heartbeat_at: null,
+  exit_code: null,
+  signal: null,
+  error: null,
+  turns: 0,
+  usage: {
+    input_tokens: 0,
+    output_tokens: 0,
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
+    cost_usd: null,
+    estimated_cost_usd: null,
+    ...usage,
+  } as WorkerView["usage"],
+  tool_calls: 0,
+  denied: [],
+  turn_ms: 0,
+  unpriced_turns: 0,
+  ...given,
+});
+
+export const workerNode = ({ id, name, kind, task, state }: WorkerView): TreeNode => ({
+  id,
+  name,
+  type: "worker",
+  kind,
+  task,
+  state,
+  children: [],
+});
+
+export const supervisorNode = (id: string, children: TreeNode[], more: Partial<TreeNode> = {}): TreeNode => ({
+  id,
+  name: id,
+  type: "supervisor",
+  children,
+  ...more,
+});
+
+export const stateOf = (
+  root: TreeNode,
+  workers: readonly WorkerView[],
+  more: Partial<TopState> = {},
+): TopState => {
+  const { selected = undefined, ...rest } = more;
+  return { ...viewed({ ...EMPTY, selected }, { root, workers, at_ms: 0 }, undefined), ...rest };
+};
