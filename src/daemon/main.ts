@@ -98,6 +98,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     watchdog.ticked();
     const health = yield* watchHealth(pulse, makeTrim());
     const stopped = yield* Deferred.make<string, HoldfastError>();
+    // A client may connect before both doors are open.
+    let doors: Doors | undefined;
+    const opened = yield* Deferred.make<Pick<SocketServer, "refuse" | "accept">>();
     const artifacts = yield* openArtifacts(options);
     const peers = makePeers(runtime.identify, (reason) =>
       log("warn", "callers are known only by what they say of themselves", { reason }),
@@ -108,32 +111,29 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       once: new Once(),
       facts: () => ({
         socket: place.path,
-        connections: server.connections(),
-        requests_in_flight: server.inFlight(),
+        ...factsOf(doors),
         loop_lag_ms: health.loopLag(),
         defects: options.defects.counted(),
         health: watchdog.health(),
         configuration_changed: registry.isOutdated?.() ?? false,
         callers: peers.evidence(),
         served_by: "daemon",
-        http: http === undefined ? null : { url: http.url() ?? null, trouble: http.trouble() ?? null },
       }),
       shutdown: (agents, reason, by) =>
-        shutdown(
-          Effect.suspend(() => runtime.shutdown(agents, reason, by)),
-          reason,
-          door,
-          stopped,
+        Effect.flatMap(Deferred.await(opened), (door) =>
+          shutdown(runtime.shutdown(agents, reason, by), reason, door, stopped),
         ),
     };
     crashPoint("boot-before-socket");
     const turns = makeTurns(() => performance.now(), setImmediate);
     const server = yield* serveSocket(options, place, services, { peers, turns, output });
     const http = yield* openHttp(options, services, turns, artifacts.get, () => watchdog.health().ok);
+    doors = { server, http };
     const door = http === undefined ? server : withHttp(server, http);
+    yield* Deferred.succeed(opened, door);
     facts = services.facts;
     watchdog.beat();
-    yield* keepPlace(options, pulse, place, { server, http }, stopped);
+    yield* keepPlace(options, pulse, place, doors, stopped);
     yield* stopOnSignal(options, services);
     // Written now, because a killed daemon would leave no cache to the next one.
     flushCompileCache();
@@ -143,6 +143,17 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     yield* door.drain(stopping());
     log("info", "stopped", { reason });
   });
+
+interface Doors {
+  readonly server: SocketServer;
+  readonly http: HttpServer | undefined;
+}
+
+const factsOf = ({ server, http }: Partial<Doors> = {}) => ({
+  connections: server?.connections() ?? 0,
+  requests_in_flight: server?.inFlight() ?? 0,
+  http: http === undefined ? null : { url: http.url() ?? null, trouble: http.trouble() ?? null },
+});
 
 /** Node and the daemon's program. */
 const ownCommand = (): readonly string[] => [process.execPath, ...process.argv.slice(1, 2)];
@@ -220,7 +231,7 @@ const keepPlace = (
   options: DaemonOptions,
   pulse: Pulse,
   { path, own, lock, token }: OwnedStateDirectory,
-  { server, http }: { readonly server: SocketServer; readonly http: HttpServer | undefined },
+  { server, http }: Doors,
   stopped: Deferred.Deferred<string, HoldfastError>,
 ) =>
   Effect.gen(function* () {
