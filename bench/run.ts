@@ -25,6 +25,7 @@ import { starts } from "./starts.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
 import type { Result, Table } from "./support.ts";
+import { top } from "./top.ts";
 import { turns } from "./turns.ts";
 import { watchers } from "./watchers.ts";
 
@@ -46,6 +47,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   requests,
   http,
   dashboard,
+  top,
   engine,
   turns,
   search,
