@@ -1157,6 +1157,8 @@ export const API_COMMENT_MS = 15_000;
 export const API_RETRY_MS = 2_000;
 /** Open connections; each needs a descriptor. */
 export const API_CONNECTIONS_MAX = 12_000;
+/** Connections of one client to a daemon over HTTP; more requests wait for a free one. */
+export const HTTP_CONNECTIONS_MAX = 256;
 /** How long a client that was refused may go on sending before it is cut off. */
 export const API_LINGER_MS = 1_000;
 /** Names in `http.hosts`. */

@@ -16,4 +16,6 @@ type OfTheHolder =
 export interface RuntimeCalls extends Omit<RuntimeApi, OfTheHolder | "blackboard" | "board"> {
   readonly blackboard: Omit<RuntimeApi["blackboard"], "follow">;
   readonly board: Omit<RuntimeApi["board"], "follow">;
+  /** The bytes of an artifact; undefined where the files of the state directory are at hand. */
+  readonly artifact?: ((digest: string) => Promise<Uint8Array>) | undefined;
 }

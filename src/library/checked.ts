@@ -59,6 +59,13 @@ const Open = z.strictObject({
 
 const Connect = Open.pick({ stateDir: true, onApproval: true, signal: true, report: true }).extend({
   socketPath: path.optional(),
+  url: z
+    .union([z.string(), z.instanceof(URL)])
+    .refine(
+      (url) => URL.canParse(String(url)) && /^https?:$/.test(new URL(url).protocol),
+      "it is no address that begins with http:// or https://",
+    )
+    .optional(),
   token: z.string().min(1, "it is empty").optional(),
 });
 

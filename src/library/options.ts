@@ -93,6 +93,8 @@ export interface ConnectOptions extends AbortOptions {
   readonly stateDir?: string;
   /** The daemon's socket, in the place of that of the state directory. */
   readonly socketPath?: string;
+  /** The address of a daemon that serves HTTP, in the place of both; it needs a `token`. Paths are those of its machine. */
+  readonly url?: string | URL;
   /** A token with a name, which records then say. Default: `$HOLDFAST_TOKEN`. */
   readonly token?: string;
   /** Answers every request for permission that waits for a person. */

@@ -30,6 +30,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
     "CLAUDE_BINARY=no-such-program",
   ],
   "agent/fork": ["INVALID_REQUEST", "fork", "a", "--prompt-file", "/nonexistent.txt"],
+  "agent/dashboard": ["INVALID_REQUEST", "dashboard"],
   "agent/kill": ["SUPERVISOR_DOWN", "kill", "a"],
   "agent/restart": ["SUPERVISOR_DOWN", "restart", "a"],
   "agent/pause": ["SUPERVISOR_DOWN", "pause", "a"],

@@ -218,8 +218,9 @@ it("covers every command", () => {
     "token/create",
     "token/revoke",
     "agent/demo",
-    // It needs a terminal (top.e2e).
+    // They need a terminal (top.e2e), and a daemon that serves HTTP (web/dashboard.e2e).
     "agent/top",
+    "agent/dashboard",
     "daemon/run",
     // It needs a role with a kind (commands/spawn-many.e2e).
     "agent/spawn-many",

@@ -150,6 +150,7 @@ const CALLS: readonly (readonly [string, Words])[] = [
 const ELSEWHERE = [
   "agent/demo",
   "agent/top",
+  "agent/dashboard",
   "agent/resume",
   "agent/fork",
   "agent/answer",

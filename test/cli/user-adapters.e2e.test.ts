@@ -296,7 +296,8 @@ describe("an adapter of a user's", () => {
     expect(await diagnosis()).not.toContainEqual(changed);
     const suggestion = async () => (await commands.agent("spawn", "liness", "hi")).error?.suggestion;
     expect(await suggestion()).toBe('Did you mean "lines"?');
-    configure(`${configuration}# more\n`);
+    // A comment alone, or a default of spawn, would outdate no daemon.
+    configure(`${configuration}# more\nhttp: { listen: "127.0.0.1:0" }\n`);
     expect(await isTold()).toBe(true);
     for (const command of ["upgrade", "start"])
       expect((await commands.agent("daemon", command)).warnings).toEqual([CONFIGURATION_CHANGED]);

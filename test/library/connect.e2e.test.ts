@@ -1,4 +1,5 @@
 /** `Runtime.connect`: one suite over an open runtime and over a daemon; programs that share a daemon; a daemon that is restarted. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { artifactsIn } from "../../src/daemon/artifacts.ts";
@@ -6,17 +7,40 @@ import { type LogRecord, Runtime, supervisor, worker } from "../../src/library/i
 import { agent, collect, first, openRuntime, stateDirectory } from "./support.ts";
 
 /** A daemon that is stopped, and its directory removed, at the end of the test. */
-const daemon = async (): Promise<string> => {
+const daemon = async (...flags: string[]): Promise<string> => {
   const stateDir = stateDirectory();
   onTestFinished(async () => {
     await agent(stateDir, "daemon", "stop", "--kill-agents");
   });
-  await agent(stateDir, "daemon", "start");
+  await agent(stateDir, "daemon", "start", ...flags);
   return stateDir;
 };
 
 const connect = async (stateDir: string): Promise<Runtime> => {
   const runtime = await Runtime.connect({ stateDir });
+  onTestFinished(() => runtime.close());
+  return runtime;
+};
+
+/** The name of the token with which a program comes over HTTP. */
+const TESTER = "tester";
+
+/** A daemon's address over HTTP, and the secret of a token. */
+const overHttp = async (): Promise<{
+  readonly url: string;
+  readonly token: string;
+  readonly stateDir: string;
+}> => {
+  const stateDir = await daemon("--http=0");
+  const file = join(stateDir, "secret-of-test");
+  await agent(stateDir, "token", "create", TESTER, "--to", file);
+  const status = JSON.parse(await agent(stateDir, "daemon", "status", "-o", "json"));
+  return { url: status.data.http.url, token: readFileSync(file, "utf8").trim(), stateDir };
+};
+
+const connectByUrl = async (): Promise<Runtime> => {
+  const { url, token } = await overHttp();
+  const runtime = await Runtime.connect({ url, token });
   onTestFinished(() => runtime.close());
   return runtime;
 };
@@ -38,6 +62,7 @@ const shell = (script: string) => ({ kind: "command", argv: ["sh", "-c", script]
 describe.each([
   ["open", () => openRuntime()],
   ["connect", async () => connect(await daemon())],
+  ["connect by URL", connectByUrl],
 ])("%s", (_, opened) => {
   test("runs a worker, with its events, its records, its output and its end", async () => {
     const runtime = await opened();
@@ -134,7 +159,8 @@ describe.each([
     expect(await runtime.jobs.wait([job.job_id])).toMatchObject([{ state: "ok" }]);
     expect(await runtime.mailbox.list()).toMatchObject({ messages: [] });
     expect(await runtime.schedules.list()).toMatchObject({ schedules: [] });
-    expect(await runtime.tokens.list()).toMatchObject({ tokens: [] });
+    const { tokens } = await runtime.tokens.list();
+    expect(tokens.filter(({ name }) => name !== TESTER)).toEqual([]);
   });
 
   test("ends its watches when it is closed, and then refuses every call", async () => {
@@ -192,4 +218,32 @@ test("without a daemon it says so, and an unknown option is refused", async () =
   await expect(Runtime.connect({ stateDir, signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: "CANCELLED",
   });
+});
+
+test("over HTTP each mistake with the address or the token is told at once", async () => {
+  const { url, token, stateDir } = await overHttp();
+  const refused = async (options: Parameters<typeof Runtime.connect>[0]) => {
+    const error = await Runtime.connect(options).catch((cause) => cause);
+    return error.code;
+  };
+  expect(await refused({ url, token: "hft_wrong" })).toBe("NOT_AUTHORISED");
+  expect(await refused({ url: "http://127.0.0.1:1", token })).toBe("SUPERVISOR_DOWN");
+  expect(await refused({ url: "ftp://127.0.0.1", token })).toBe("INVALID_REQUEST");
+  expect(await refused({ url, token, stateDir })).toBe("INVALID_REQUEST");
+});
+
+test("a watch over HTTP goes on with the next daemon, each record once", async () => {
+  const { url, token, stateDir } = await overHttp();
+  const runtime = await Runtime.connect({ url, token });
+  onTestFinished(() => runtime.close());
+  const cat = await runtime.run({ ...shell("cat"), interactive: true });
+  const events = cat[Symbol.asyncIterator]();
+  const said = async (text: string) => {
+    await cat.send(`${text}\n`);
+    expect(await events.next()).toMatchObject({ value: { text: `${text}\n` } });
+  };
+  await said("before");
+  process.kill((await runtime.status()).pid, "SIGKILL");
+  await agent(stateDir, "daemon", "start", `--http=${new URL(url).port}`);
+  await said("after");
 });

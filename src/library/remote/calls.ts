@@ -77,6 +77,7 @@ export const remoteCalls = (link: RemoteLink, epoch: string): RuntimeCalls => {
   const request = new Requesting(link);
   return {
     epoch,
+    artifact: link.artifact,
     ...workerCalls(request),
     ...readCalls(request),
     ...treeCalls(request),

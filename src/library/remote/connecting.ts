@@ -1,6 +1,6 @@
-/** Connects to the daemon of a state directory. */
+/** Connects to the daemon of a state directory, or at an address. */
 import { resolve } from "node:path";
-import { asHoldfastError } from "../../protocol/errors.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeCalls } from "../calls.ts";
 import { checkConnect } from "../checked.ts";
 import { directoryOf } from "../opening.ts";
@@ -13,11 +13,14 @@ export const connected = async (options: ConnectOptions): Promise<RuntimeCalls> 
   let link: RemoteLink | undefined;
   try {
     checkConnect(options);
-    const { stateDir, socketPath, token = process.env.HOLDFAST_TOKEN, signal } = options;
+    const { stateDir, socketPath, url, token = process.env.HOLDFAST_TOKEN, signal } = options;
+    if (url !== undefined && (stateDir !== undefined || socketPath !== undefined))
+      throw new HoldfastError("INVALID_REQUEST", "Give url, or stateDir and socketPath, not both.");
     if (signal?.aborted) throw aborted(signal);
     link = new RemoteLink({
       stateDir: directoryOf(stateDir),
       socketPath: socketPath && resolve(socketPath),
+      url: url === undefined ? undefined : new URL(url),
       token: token === "" ? undefined : token,
     });
     const status = await link.ask("daemon/status", {}, signal);

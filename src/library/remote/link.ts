@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS, REMOTE_REQUESTS_MAX } from "../../base/limits.ts";
 import { type Client, makeClient } from "../../daemon/client.ts";
 import { connectDaemon, tryConnect } from "../../daemon/connect.ts";
+import { artifactAt, makeHttpClient } from "../../daemon/http-client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { readToken } from "../../daemon/token.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
@@ -19,6 +20,8 @@ export interface DaemonPlace {
   readonly stateDir: string;
   /** In the place of that of the state directory. */
   readonly socketPath?: string | undefined;
+  /** In the place of both: its address over HTTP. */
+  readonly url?: URL | undefined;
   readonly token?: string | undefined;
 }
 
@@ -170,7 +173,20 @@ export class RemoteLink {
 
   /** A daemon that stops still accepts connections, but answers nothing. */
   private async answering(): Promise<Client> {
-    const { stateDir, socketPath, token = readToken(stateDir) } = this.place;
+    const client = await this.client();
+    try {
+      this.owner = await client.request("daemon/status", {});
+      return client;
+    } catch (cause) {
+      client.close();
+      throw cause;
+    }
+  }
+
+  private async client(): Promise<Client> {
+    const { stateDir, socketPath, url } = this.place;
+    if (url !== undefined) return makeHttpClient(url, this.place.token);
+    const { token = readToken(stateDir) } = this.place;
     const socket =
       socketPath === undefined
         ? await connectDaemon({ stateDir, env: process.env })
@@ -179,14 +195,13 @@ export class RemoteLink {
       throw new HoldfastError("SUPERVISOR_DOWN", `No daemon answers at ${socketPath}.`, {
         suggestion: "Start one with: agent daemon start",
       });
-    const client = makeClient(socket, token, process.env.HOLDFAST_RUN);
-    try {
-      this.owner = await client.request("daemon/status", {});
-      return client;
-    } catch (cause) {
-      client.close();
-      throw cause;
-    }
+    return makeClient(socket, token, process.env.HOLDFAST_RUN);
+  }
+
+  /** The bytes of an artifact, of a daemon that may be on another machine; undefined for one that is not. */
+  get artifact(): ((digest: string) => Promise<Uint8Array>) | undefined {
+    const { url, token } = this.place;
+    return url && ((digest) => artifactAt(url, token, digest));
   }
 
   private follow<A extends { readonly seq: number }>(

@@ -230,6 +230,7 @@ describe("the configuration", () => {
       configuration: {
         adapters: [],
         binaries: {},
+        defaults: {},
         kinds: {},
         roles: {},
         mcp: {},
