@@ -44,6 +44,11 @@ A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the 
     benches: ["requests", "http", "startup"],
   },
   {
+    title: "What does a live view cost?",
+    words: "The floor is the same view while nobody prints.",
+    benches: ["top", "dashboard"],
+  },
+  {
     title: "What does the engine cost?",
     words:
       "The model is a script that answers at once, so all of the time is the engine's; the journal is synced before each deed.",
