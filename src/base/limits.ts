@@ -394,6 +394,8 @@ export const MESSAGES_PAGE_DEFAULT = 100;
 export const MESSAGES_PAGE_MAX = 1_000;
 /** `agent top` draws at most this often. */
 export const TOP_FRAME_MS = 250;
+/** Records that `agent top` keeps until its next frame; then it reads them at once. */
+export const TOP_RECORDS_MAX = 1_000;
 /** `agent top` asks for the processor time and the memory of workers this often. */
 export const TOP_SAMPLE_MS = 2_000;
 /** `agent tree -f` redraws at most this often. */

@@ -1,10 +1,11 @@
 /** agent top: the workers live on the alternate screen of a terminal, and keys for what a person does with them. */
 import { emitKeypressEvents } from "node:readline";
 import type { ReadStream } from "node:tty";
-import { NEXT_DAEMON_POLL_MS, TOP_FRAME_MS, TOP_SAMPLE_MS } from "../../base/limits.ts";
+import { NEXT_DAEMON_POLL_MS, TOP_FRAME_MS, TOP_RECORDS_MAX, TOP_SAMPLE_MS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
+import type { LogRecord } from "../../protocol/records.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { LineWriter } from "../render/line.ts";
 import { makePrinter } from "../render/pieces.ts";
@@ -47,6 +48,8 @@ class Top {
   private client: Client | undefined;
   /** The view with the newest resources. */
   private sampled: TopView | undefined;
+  /** Those since the last frame. */
+  private readonly records: LogRecord[] = [];
   private isStale = true;
   private isOver = false;
   private done: () => void = () => undefined;
@@ -137,18 +140,24 @@ class Top {
     client
       .watch({ from: head, follow: true, all: true }, (record) => {
         if (record.type !== "agent.event") this.isStale = true;
-        this.state = heard(this.state, record);
+        this.records.push(record);
+        if (this.records.length >= TOP_RECORDS_MAX) this.hear();
       })
       .catch((cause) => {
         ended = asHoldfastError(cause);
       });
     this.note("");
     while (!this.isOver) {
+      this.hear();
       await this.refresh(client);
       this.draw();
       await pause(TOP_FRAME_MS);
       if (ended !== undefined) throw ended;
     }
+  }
+
+  private hear(): void {
+    if (this.records.length > 0) this.state = heard(this.state, this.records.splice(0));
   }
 
   /** Asks for the workers if something has happened to them, and from time to time for what they use. */

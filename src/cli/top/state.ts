@@ -103,17 +103,21 @@ export const rowsOf = (state: TopState): readonly TopRow[] => {
 
 export const refOf = ({ name, id }: Pick<TreeNode, "name" | "id">): string => name ?? id;
 
-/** The state after a record. */
-export const heard = (state: TopState, record: LogRecord): TopState => {
-  const { worker_id } = record;
-  if (worker_id === undefined) return state;
+/** The state after the records of one frame: the words are copied once, however many records there are. */
+export const heard = (state: TopState, records: readonly LogRecord[]): TopState => {
+  const said = new Map(state.said);
+  for (const record of records)
+    if (record.worker_id !== undefined)
+      said.set(record.worker_id, wordsAfter(said.get(record.worker_id), record));
+  return { ...state, said };
+};
+
+const wordsAfter = (before: LastWords | undefined, record: LogRecord): LastWords => {
   const sentence = sentenceOf(record);
-  const isTool = record.type === "agent.event" && record.payload.kind === "ToolCall";
-  const isOver = record.type !== "agent.event" || record.payload.kind !== "Status";
-  const before = state.said.get(worker_id);
+  const kind = record.type === "agent.event" ? record.payload.kind : undefined;
   const text = sentence.quiet === true ? (before?.text ?? "") : oneLine(lastLine(sentence.text), 400);
-  const tool_since = isTool ? Date.parse(record.recorded_at) : isOver ? undefined : before?.tool_since;
-  return { ...state, said: new Map(state.said).set(worker_id, { text, tool_since }) };
+  if (kind === "ToolCall") return { text, tool_since: Date.parse(record.recorded_at) };
+  return { text, tool_since: kind === "Status" ? before?.tool_since : undefined };
 };
 
 const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? "";

@@ -128,10 +128,10 @@ describe("the knowledge of workers", () => {
     }) as unknown as LogRecord;
 
   it("is a tool in flight until the agent says something else", () => {
-    const called = heard(EMPTY, event("ToolCall", "Bash"));
+    const called = heard(EMPTY, [event("ToolCall", "Bash")]);
     expect(called.said.get("a")?.tool_since).toBe(NOW);
-    expect(heard(called, event("Status", "thinking")).said.get("a")?.tool_since).toBe(NOW);
-    expect(heard(called, event("TextOutput", "one\ntwo\n")).said.get("a")).toEqual({
+    expect(heard(called, [event("Status", "thinking")]).said.get("a")?.tool_since).toBe(NOW);
+    expect(heard(called, [event("TextOutput", "one\ntwo\n")]).said.get("a")).toEqual({
       text: "two",
       tool_since: undefined,
     });
@@ -144,7 +144,7 @@ describe("the knowledge of workers", () => {
       at_ms,
     });
     const state = viewed(
-      heard(EMPTY, { ...event("TextOutput", "x"), worker_id: "gone" }),
+      heard(EMPTY, [{ ...event("TextOutput", "x"), worker_id: "gone" }]),
       sample(600, 2_000),
       sample(100, 1_000),
     );
