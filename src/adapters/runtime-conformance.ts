@@ -5,6 +5,7 @@
  * holds it to the lack: nothing is skipped.
  */
 import assert from "node:assert/strict";
+import { type DutyCase, dutyCases } from "../base/duties.ts";
 import { CONFORMANCE_POLL_MS, CONFORMANCE_WAIT_MS } from "../base/limits.ts";
 import type { RunExit } from "../protocol/incarnation.ts";
 import type { SpoolName } from "./adapter.ts";
@@ -44,30 +45,20 @@ export interface RuntimeBench {
   close(): Promise<void>;
 }
 
-export interface RuntimeCase {
-  readonly title: string;
-  /** Rejects with an AssertionError if the runtime breaks the duty. */
-  readonly check: () => Promise<void>;
-}
+export type RuntimeCase = DutyCase;
 
 export const runtimeConformance = (
   open: () => Promise<RuntimeBench>,
   { lacks = [] }: RuntimeConformanceOptions = {},
 ): readonly RuntimeCase[] =>
-  CASES.map(([duty, check, needs]) => {
-    const isLacked = needs !== undefined && lacks.includes(needs);
-    return {
-      title: isLacked ? `${duty} (declared lack: ${LACKS[needs][0]})` : duty,
-      check: async () => {
-        const bench = await open();
-        try {
-          if (needs !== undefined) claims(bench.runtime, needs, isLacked);
-          await (isLacked ? LACKS[needs][1] : check)(new CaseBench(bench));
-        } finally {
-          await bench.close();
-        }
-      },
-    };
+  dutyCases({ cases: CASES, lacks: LACKS }, lacks, async ({ check, needs, isLacked }) => {
+    const bench = await open();
+    try {
+      if (needs !== undefined) claims(bench.runtime, needs, isLacked);
+      await check(new CaseBench(bench));
+    } finally {
+      await bench.close();
+    }
   });
 
 /** The abilities of the runtime and its declared lacks say the same. */

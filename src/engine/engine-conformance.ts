@@ -4,6 +4,7 @@
  * declares the lack, and the case then holds it to the lack: nothing is skipped.
  */
 import assert from "node:assert/strict";
+import { type DutyCase, dutyCases } from "../base/duties.ts";
 import { CONFORMANCE_WAIT_MS } from "../base/limits.ts";
 import type { EngineInput, EngineLine, EngineOpening } from "../protocol/engine-lines.ts";
 import type { AgentEngine } from "./engine.ts";
@@ -31,29 +32,19 @@ export interface EngineBench {
   close?(): Promise<void>;
 }
 
-export interface EngineCase {
-  readonly title: string;
-  /** Rejects with an AssertionError if the engine breaks the duty. */
-  readonly check: () => Promise<void>;
-}
+export type EngineCase = DutyCase;
 
 export const engineConformance = (
   open: () => Promise<EngineBench> | EngineBench,
   { lacks = [] }: EngineConformanceOptions = {},
 ): readonly EngineCase[] =>
-  CASES.map(([duty, check, needs]) => {
-    const isLacked = needs !== undefined && lacks.includes(needs);
-    return {
-      title: isLacked ? `${duty} (declared lack: ${LACKS[needs][0]})` : duty,
-      check: async () => {
-        const bench = await open();
-        try {
-          await (isLacked ? LACKS[needs][1] : check)(bench);
-        } finally {
-          await bench.close?.();
-        }
-      },
-    };
+  dutyCases({ cases: CASES, lacks: LACKS }, lacks, async ({ check }) => {
+    const bench = await open();
+    try {
+      await check(bench);
+    } finally {
+      await bench.close?.();
+    }
   });
 
 type EngineDuty = (bench: EngineBench) => Promise<void>;
