@@ -47,12 +47,12 @@ export interface Client {
   close(): void;
 }
 
-const valueOrThrow = <T>(outcome: Outcome<T>): T => {
+export const valueOrThrow = <T>(outcome: Outcome<T>): T => {
   if (outcome.ok) return outcome.value;
   throw outcome.error;
 };
 
-const abandoned = (): HoldfastError => new HoldfastError("CANCELLED", "The request was given up.");
+export const abandoned = (): HoldfastError => new HoldfastError("CANCELLED", "The request was given up.");
 
 interface PendingRequest {
   readonly resolve: (outcome: Outcome<never>) => void;

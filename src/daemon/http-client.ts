@@ -9,11 +9,9 @@ import { type EnvelopeV1, outcomeOf } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { RequestName } from "../protocol/requests.ts";
-import type { Client } from "./client.ts";
+import { abandoned, type Client, valueOrThrow } from "./client.ts";
 
 type TakeItem = (item: never) => void | Promise<void>;
-
-const abandoned = (): HoldfastError => new HoldfastError("CANCELLED", "The request was given up.");
 
 /** `url`: `http://HOST:PORT` or `https://HOST`, with the path before `/api` if a proxy has one. */
 export const makeHttpClient = (url: URL, token: string | undefined): Client => {
@@ -71,11 +69,7 @@ export const makeHttpClient = (url: URL, token: string | undefined): Client => {
       sent.end(body);
     });
 
-  const value = async <T>(outcome: Promise<Outcome<T>>): Promise<T> => {
-    const answer = await outcome;
-    if (answer.ok) return answer.value;
-    throw answer.error;
-  };
+  const value = <T>(outcome: Promise<Outcome<T>>): Promise<T> => outcome.then(valueOrThrow);
 
   return {
     ask: (name, data, signal) => send(name, data, undefined, signal),

@@ -82,7 +82,7 @@ export class Follower implements Waiter {
     this.take = take;
     this.followed = followed;
     this.cursor = follow.from;
-    // One that ends at a seq looks at every commit, for its end.
+    // A follower that ends at a seq looks at every commit, so that it finds its end.
     this.streams = follow.until === undefined ? streamsOf(follow.filter) : undefined;
   }
 
