@@ -70,8 +70,11 @@ export interface Context extends Streams {
   notice(text: string): void;
   /** Prints the end of a command whose process ends in another way: `daemon run`. */
   finish(result: CommandResult): void;
-  /** Shows a spinner on stderr if something takes longer than a second. Returns the function that ends it. */
-  progress(text: string): () => void;
+  /**
+   * Shows a spinner on stderr if something takes longer than a second. `so_far` is asked at each look. Returns the function that
+   * ends it.
+   */
+  progress(text: string, so_far?: () => string): () => void;
   /** Counts a retry in `meta.retries`. */
   retried(): void;
   /** The work that continues after the user stops this command, and how to end that too. */
@@ -93,7 +96,7 @@ const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 const SPINNER_AFTER_MS = 1_000;
 const SPINNER_STEP_MS = 100;
 
-export const spinner = (streams: Streams, paint: Paint, text: string): (() => void) => {
+export const spinner = (streams: Streams, paint: Paint, text: () => string): (() => void) => {
   if (!streams.isStderrTerminal) return () => {};
   const begun = performance.now();
   let shown = false;
@@ -103,7 +106,7 @@ export const spinner = (streams: Streams, paint: Paint, text: string): (() => vo
     shown = true;
     const frame = SPINNER[Math.floor(elapsed / SPINNER_STEP_MS) % SPINNER.length]!;
     streams.stderr(
-      `${ERASE_LINE}${paint("name", frame)} ${text} ${paint("dim", `${Math.floor(elapsed / 1000)}s`)}`,
+      `${ERASE_LINE}${paint("name", frame)} ${text()} ${paint("dim", `${Math.floor(elapsed / 1000)}s`)}`,
     );
   }, SPINNER_STEP_MS);
   timer.unref();

@@ -156,7 +156,7 @@ class Printing {
   private ended = false;
   private isReaderBehind = false;
   /** The slow step that runs now, named in signs of life. */
-  private step: string | undefined;
+  private step: (() => string) | undefined;
   private retries = 0;
 
   static async of(asked: Execution): Promise<Printing> {
@@ -199,7 +199,7 @@ class Printing {
       hint: (text, when = "now") => this.hint(text, when),
       notice: (text) => this.notice(text),
       finish: (result) => void streams.stdout(this.print(result).printed.stdout),
-      progress: (text) => this.progress(text, cleanups),
+      progress: (text, soFar) => this.progress(() => text + (soFar?.() ?? ""), cleanups),
       retried: () => {
         this.retries += 1;
       },
@@ -254,7 +254,7 @@ class Printing {
 
   private beat(elapsed_ms: number): void {
     const { call, streams, mode } = this.means;
-    const { step } = this;
+    const step = this.step?.();
     if (this.ended || this.isReaderBehind) return;
     if (streamsRecords(call)) {
       const beat = { status: "running", heartbeat: true, elapsed_ms, ...(step !== undefined && { step }) };
@@ -296,7 +296,7 @@ class Printing {
     streams.stderr(`${erased}${errorPaint("warn", wrapLines(text, streams.errorColumns))}\n`);
   }
 
-  private progress(text: string, cleanups: Context["cleanups"]): () => void {
+  private progress(text: () => string, cleanups: Context["cleanups"]): () => void {
     this.step = text;
     const end = spinner(this.means.streams, this.means.errorPaint, text);
     const done = () => {

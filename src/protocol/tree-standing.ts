@@ -68,6 +68,14 @@ const gaveUp = ({ path, node }: PathNode, tree: string): boolean =>
 export const treeIn = (root: TreeNode, tree: string): TreeNode | undefined =>
   root.children.find(({ type, name }) => type === "supervisor" && name === tree);
 
+/** The members of a tree that are no longer on their way up, and all of them. */
+export const countUp = (top: TreeNode): { readonly up: number; readonly all: number } => {
+  const tree = top.name ?? top.id;
+  const workers = membersOf(top, tree, tree).filter(isWorker);
+  const onTheirWay = workers.filter(({ node }) => ON_ITS_WAY.includes(node.state));
+  return { up: workers.length - onTheirWay.length, all: workers.length };
+};
+
 export const progressOf = (top: TreeNode | undefined): TreeStanding => {
   if (top === undefined) return { is: "gone", state: "terminated" };
   const tree = top.name ?? top.id;

@@ -53,3 +53,7 @@ export type CardLane = (typeof CARD_LANES)[number];
 /** The lane of a card whose worker has completed. */
 export const COMPLETED_LANES = ["Done", "Review"] as const;
 export type CompletedLane = (typeof COMPLETED_LANES)[number];
+
+/** Whether a worker in this state has ended for good: only a start by name revives it. */
+export const isEnded = (state: string): boolean =>
+  state === "completed" || state === "failed" || state === "cancelled" || state === "parked";

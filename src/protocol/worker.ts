@@ -19,6 +19,8 @@ import { PermissionRules } from "./permission.ts";
 import { FIELDS, type Field, NAME_FORM, SPEC_FIELDS, type SpecFields } from "./spec-fields.ts";
 import { WORKER_STATUSES } from "./words.ts";
 
+export { isEnded } from "./words.ts";
+
 /** OTP's restart types (supervisor.erl): always, only after an abnormal end, never. */
 export const RestartPolicy = z.enum(SPEC_FIELDS.restart.values);
 export type RestartPolicy = z.infer<typeof RestartPolicy>;
@@ -43,10 +45,6 @@ export type WorkerState = z.infer<typeof WorkerState>;
 /** A projection of the state. */
 export const WorkerStatus = z.enum(WORKER_STATUSES);
 export type WorkerStatus = z.infer<typeof WorkerStatus>;
-
-/** Ended for good: only a start by name revives it. */
-export const isEnded = (state: WorkerState): boolean =>
-  state === "completed" || state === "failed" || state === "cancelled" || state === "parked";
 
 const duration = z.int().min(0).max(DURATION_MAX_MS);
 

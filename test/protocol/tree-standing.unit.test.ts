@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { progressOf } from "../../src/protocol/tree-standing.ts";
+import { describe, expect, it, test } from "vitest";
+import { countUp, progressOf } from "../../src/protocol/tree-standing.ts";
 import type { TreeNode } from "../../src/runtime/api.ts";
 
 const worker = (name: string, state: string, rest: object = {}) => ({
@@ -48,6 +48,16 @@ describe("a tree is up", () => {
   ])("%s", (_what, children) => {
     expect(standing("running", children)).toEqual({ is: "up", state: "running" });
   });
+});
+
+test("a member that runs or has ended is up, and one that was killed by hand does not count", () => {
+  const children = [
+    worker("a", "running"),
+    worker("b", "backing_off"),
+    worker("c", "cancelled", { tombstone: true }),
+    supervisor("s", "running", [worker("d", "starting"), worker("e", "completed")]),
+  ];
+  expect(countUp(supervisor("shop", "running", children) as unknown as TreeNode)).toEqual({ up: 2, all: 4 });
 });
 
 describe("a tree is on its way", () => {

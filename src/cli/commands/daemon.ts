@@ -20,6 +20,7 @@ import { DAEMON_PROGRAM } from "../package.ts";
 import type { Call } from "../parse.ts";
 import { statusInTime } from "../silence.ts";
 import { tellConfiguration } from "./added-kinds.ts";
+import { countEnds } from "./ends.ts";
 
 /** Turns this process into the daemon, which takes over signals, stderr and exit code. Never returns. */
 export const run: CommandHandler = async (context) => {
@@ -158,9 +159,11 @@ export const stop: CommandHandler = async (context) => {
   const agents = flags["keep-agents"] ? "keep" : flags["kill-agents"] ? "kill" : "refuse";
   if (!flags["dry-run"])
     context.onInterrupt = { sentence: "The daemon continues to stop. See: agent daemon status" };
-  const done = context.progress("stopping the daemon");
+  let soFar = (): string => "";
+  const done = context.progress("stopping the daemon", () => soFar());
   try {
     const client = await context.connect();
+    if (agents === "kill" && !flags["dry-run"]) soFar = await countEnds(context, client);
     if (flags["dry-run"]) {
       const { live } = (await client.request("daemon/status", {})).workers;
       return success({ agents, live, effect: "would_delete" });

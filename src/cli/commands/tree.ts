@@ -11,7 +11,14 @@ import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../../protocol/tree.ts";
-import { culpritOf, type FinalStanding, notUp, progressOf, treeIn } from "../../protocol/tree-standing.ts";
+import {
+  countUp,
+  culpritOf,
+  type FinalStanding,
+  notUp,
+  progressOf,
+  treeIn,
+} from "../../protocol/tree-standing.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { AppliedReply, PerWorker, TreeNode } from "../../runtime/api.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
@@ -20,6 +27,7 @@ import { type CommandHandler, type CommandResult, type Context, keyOf } from "..
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { addedKinds, mayBeAdded } from "./added-kinds.ts";
+import { countEnds } from "./ends.ts";
 import { whyUnreadable } from "./read-file.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
 
@@ -191,18 +199,25 @@ export const up: CommandHandler = async (context): Promise<CommandResult> => {
   const dryRun = context.flags["dry-run"] === true;
   const reply = await apply(context, dryRun);
   if (dryRun || context.flags.detach) return success(reply);
-  const done = context.progress(`starting ${reply.tree}`);
-  const standing = await standingOf(context, reply.tree).finally(done);
+  let soFar = "";
+  const done = context.progress(`starting ${reply.tree}`, () => soFar);
+  const tell = (top: TreeNode): void => {
+    const { up: standing, all } = countUp(top);
+    soFar = all < 2 ? "" : ` (${standing} of ${all})`;
+  };
+  const standing = await standingOf(context, reply.tree, tell).finally(done);
   const value = { ...reply, state: standing.state };
   if (standing.is === "up") return success(value);
   return { ...failure(await whyNot(context, reply.tree, standing)), value };
 };
 
 /** Waits until the tree is up, or cannot come up. It continues after the end of a daemon, because agents and trees outlast it. */
-const standingOf = (context: Context, tree: string): Promise<FinalStanding> =>
+const standingOf = (context: Context, tree: string, tell: (top: TreeNode) => void): Promise<FinalStanding> =>
   outlasting(context, { start: true, resume: () => "agent up" }, async (client) => {
     for (;;) {
-      const standing = progressOf(await treeNode(client, tree));
+      const top = await treeNode(client, tree);
+      if (top !== undefined) tell(top);
+      const standing = progressOf(top);
       if (standing.is !== "on its way") return standing;
       await sleep(TREE_POLL_MS);
     }
@@ -240,7 +255,7 @@ export const down: CommandHandler = async (context) => {
   const client = await context.connect();
   if (flags["dry-run"]) return success(await wouldStop(client, name));
   context.onInterrupt = { sentence: "The daemon continues to stop it. See: agent tree" };
-  const done = context.progress(`stopping ${name}`);
+  const done = context.progress(`stopping ${name}`, await countEnds(context, client, [name]));
   try {
     const file = typed === undefined ? { file: fileOf(context) } : {};
     const idempotency_key = keyOf({ flags });

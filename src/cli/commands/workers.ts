@@ -9,6 +9,7 @@ import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
 import { tellLeftOut } from "./added-kinds.ts";
 import { dryRun, wouldPause, wouldRestart, wouldUnpause } from "./dry-run.ts";
+import { countEnds } from "./ends.ts";
 import { chosen, nobody } from "./list.ts";
 import { newestRecords } from "./logs.ts";
 import { findProgram } from "./programs.ts";
@@ -46,13 +47,12 @@ export const withResults = async (
   context: Context,
   what: string,
   ask: () => Promise<Outcome<{ readonly results: readonly PerWorker[] }>>,
+  soFar?: () => string,
 ): Promise<CommandResult> => {
-  const done = context.progress(what);
+  const done = context.progress(what, soFar);
   const outcome = await ask().finally(done);
   return outcome.value?.results ? perWorker(outcome.value.results) : outcome;
 };
-
-/** The key under which a repeat has no effect. */
 
 /** A command is for the workers that are named, for those with a label, or for all. */
 export const chosenProblems = ({ command, args, flags }: Call): readonly string[] => {
@@ -74,7 +74,8 @@ export const kill: CommandHandler = async (context) => {
   context.onInterrupt = {
     sentence: `The daemon keeps stopping them. To end their grace now: agent kill ${again}`,
   };
-  return withResults(context, `stopping ${flags.all ? "all workers" : ids.join(", ")}`, () =>
+  const what = `stopping ${flags.all ? "all workers" : ids.join(", ")}`;
+  const ask = () =>
     client.ask("agent/kill", {
       ids: [...ids],
       all: flags.all === true,
@@ -84,8 +85,9 @@ export const kill: CommandHandler = async (context) => {
       reason: flags.reason as string | undefined,
       dry_run: flags["dry-run"] === true,
       idempotency_key: keyOf({ flags }),
-    }),
-  );
+    });
+  if (flags["dry-run"]) return withResults(context, what, ask);
+  return withResults(context, what, ask, await countEnds(context, client, flags.all ? undefined : ids));
 };
 
 export const restart: CommandHandler = async (context) => {
