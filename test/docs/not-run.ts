@@ -20,6 +20,8 @@ export const BEFORE: Readonly<Record<string, readonly string[]>> = {
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/reference/commands.md":
     "its examples are parsed by test/cli/registry.unit.test.ts, and most need workers that are not there",
+  "docs/how-to/container.md":
+    "it needs docker; test/cli/image.e2e.test.ts builds and runs the image where podman is there",
   "docs/how-to/bridge.md":
     "it needs Erlang; test/chaos/bridge.chaos.test.ts runs its like where that is there",
   "docs/how-to/run-skills.md: agent run fs/ls":
