@@ -154,6 +154,47 @@ describe("the page of workers", () => {
     await scene.ask("agent/kill", { ids: ["newcomer"] });
     await page.getByRole("treeitem", { name: /newcomer/ }).waitFor({ state: "detached" });
   });
+
+  it("restarts and kills a supervisor with all below it", async () => {
+    const page = await go("#/runs", "What runs?");
+    const builders = page.getByRole("treeitem", { name: /^\W*builders/ });
+    await builders.click();
+    const deeds = page.getByRole("list", { name: "Deeds on builders and all below it" });
+    await deeds.getByText("agent kill builders").waitFor();
+    const sure = async (label: string): Promise<void> => {
+      await deeds.getByRole("button", { name: label }).click();
+      await page.getByRole("dialog").getByRole("button", { name: label }).click();
+    };
+    await sure("Kill builders");
+    await builders.getByText("terminated").waitFor();
+    await deeds.getByRole("button", { name: "Restart builders" }).click();
+    await builders.getByText("running").waitFor();
+    // The root is no supervisor of a file.
+    await page.getByRole("treeitem", { name: /^\W*root/ }).click();
+    expect(await page.getByRole("list", { name: /^Deeds/ }).count()).toBe(0);
+  });
+});
+
+it("finds the words of agents, archives their worker, and brings it back", async () => {
+  const id = await spawn("echo the quick brown zebra", { name: "storyteller" });
+  await until(async () => (await scene.ask("agent/info", { id })).state === "completed");
+  const page = await go("#/search", "Who said it?");
+  await page.getByRole("searchbox").fill('"brown zebra"');
+  await page.getByRole("button", { name: "Search" }).click();
+  const hit = page.getByRole("listitem").filter({ hasText: "TextOutput" });
+  await expect.poll(() => hit.locator("mark").allInnerTexts()).toContain("zebra");
+  await page.getByText("agent search '\"brown zebra\"'").waitFor();
+  await hit.getByRole("link", { name: "storyteller" }).click();
+  await page.getByText("agent archive storyteller", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByRole("button", { name: "Bring back" }).waitFor();
+  await go("#/runs?ended=yes&view=table&q=storyteller", "What runs?");
+  await page.getByText("Nothing matches these filters.").waitFor();
+  await page.getByLabel("archived").check();
+  await page.getByText("agent list --archived").waitFor();
+  await page.getByRole("link", { name: "storyteller" }).click();
+  await page.getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("button", { name: "Archive" }).waitFor();
 });
 
 describe("the page of questions", () => {
@@ -266,7 +307,10 @@ it("the other pages answer their questions", async () => {
 
 const ALREADY_THERE = "void 0";
 const COLOURS = ["color-contrast", "link-in-text-block"];
-const PAGES = ["#/waiting", "#/runs", "#/runs?view=table", "#/cost", "#/health", "#/board", "#/jobs"];
+const PAGES = [
+  ...["#/waiting", "#/runs", "#/runs?view=table", "#/search?q=modules", "#/cost", "#/health"],
+  ...["#/board", "#/jobs"],
+];
 
 describe("everybody", () => {
   it("can use every page, in the light and in the dark theme", async () => {
@@ -345,6 +389,7 @@ describe("an enemy", () => {
       ...tabs,
       `#/worker/${encodeURIComponent(HOSTILE)}`,
       `#/runs?q=${encodeURIComponent(text)}`,
+      `#/search?q=onerror`,
     ])
       await look(where);
     await scene.ask("agent/kill", { ids: [id], reason: text });

@@ -1,6 +1,6 @@
 /** The fragment of the URL: a page with its filters, so that a view can be kept and sent on; or a token to log in with. Pure. */
 
-const PAGES = ["waiting", "runs", "worker", "cost", "health", "board", "jobs"] as const;
+const PAGES = ["waiting", "runs", "worker", "search", "cost", "health", "board", "jobs"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface PageAddress {

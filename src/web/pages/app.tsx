@@ -16,6 +16,7 @@ import { HealthPage } from "./health.tsx";
 import { JobsPage } from "./jobs.tsx";
 import { LoginPage } from "./login.tsx";
 import { RunsPage } from "./runs.tsx";
+import { SearchPage } from "./search.tsx";
 import { WaitingPage } from "./waiting.tsx";
 import { WorkerPage } from "./worker.tsx";
 
@@ -90,6 +91,8 @@ const Body = ({ address, inbox }: { readonly address: PageAddress; readonly inbo
       return <RunsPage address={address} />;
     case "worker":
       return <WorkerPage key={address.id} address={address} holds={inbox.reply?.holds ?? []} />;
+    case "search":
+      return <SearchPage key={address.filters.q} address={address} />;
     case "cost":
       return <CostPage address={address} />;
     case "health":
@@ -148,6 +151,7 @@ const Navigation = ({ address, waiting, live, isWell, used, onLeave }: Navigatio
     waiting: "Waiting",
     runs: "Running",
     worker: "Worker",
+    search: "Search",
     cost: "Cost",
     health: "Health",
     board: "Board",
@@ -158,7 +162,7 @@ const Navigation = ({ address, waiting, live, isWell, used, onLeave }: Navigatio
     runs: String(live),
     health: isWell ? "" : "!",
   };
-  const pages: readonly PageName[] = ["waiting", "runs", "cost", "health", ...used];
+  const pages: readonly PageName[] = ["waiting", "runs", "search", "cost", "health", ...used];
   return (
     <nav class="pages" aria-label="Pages">
       <span class="brand">Holdfast</span>

@@ -5,8 +5,10 @@ import { duration } from "../../cli/render/units.ts";
 import type { TreeNode } from "../../protocol/replies/trees.ts";
 import type { WorkerView } from "../../protocol/replies/workers.ts";
 import { linkTo } from "../model/address.ts";
+import { commandOf } from "../model/commands.ts";
 import { type RowFilter, type TreeLine, treeMove, treeRows } from "../model/tree-rows.ts";
 import { dollarsOf } from "../model/worker-rows.ts";
+import { type DeedRequest, Deeds, deed } from "../parts/deeds.tsx";
 import { LongList } from "../parts/long-list.tsx";
 import { Age, Empty, State, shownDollars } from "../parts/texts.tsx";
 import { useNow } from "../state/hooks.ts";
@@ -85,6 +87,30 @@ const Row = ({ row, index, worker, said, now, isActive, onPick }: RowProps) => {
   );
 };
 
+/** A supervisor stands for all workers below it, which stop and start in its order. */
+const deedsOfSupervisor = ({ id, phase }: TreeNode): readonly DeedRequest[] => {
+  const data = { ids: [id] };
+  const command = (verb: string): string => commandOf(verb, id);
+  const isOver = phase === "terminated" || phase === "parked";
+  const question = isOver ? {} : { question: `Stop all workers of ${id}, and start them again?` };
+  const restart = deed({
+    label: `Restart ${id}`,
+    command: command("restart"),
+    name: "agent/restart",
+    data,
+    ...question,
+  });
+  const kill = deed({
+    label: `Kill ${id}`,
+    command: command("kill"),
+    name: "agent/kill",
+    data,
+    question: `Kill ${id} with all workers below it? They stay down until somebody starts them.`,
+    tone: "bad",
+  });
+  return isOver ? [restart] : [restart, kill];
+};
+
 export const TreeView = ({
   root,
   workers,
@@ -121,8 +147,12 @@ export const TreeView = ({
     if (found === -1) setActive(rows[0]?.node.id ?? "");
   }, [found, rows]);
   if (rows.length === 0) return <Empty>Nothing matches these filters.</Empty>;
+  const chosen = rows[at]?.node;
   return (
     <>
+      {chosen?.type === "supervisor" && chosen.id !== root.id && (
+        <Deeds deeds={deedsOfSupervisor(chosen)} label={`Deeds on ${chosen.id} and all below it`} />
+      )}
       {rows.length === 1 && <Empty>No worker runs. Start one: agent spawn KIND PROMPT</Empty>}
       <LongList
         class="long"

@@ -120,7 +120,7 @@ const Filters = ({
   readonly address: PageAddress;
   readonly workers: readonly WorkerView[];
 }) => {
-  const { view = "tree", q = "", state = "", kind = "", ended = "" } = address.filters;
+  const { view = "tree", q = "", state = "", kind = "", ended = "", archived = "" } = address.filters;
   const change = (changed: Readonly<Record<string, string>>): void => refilter(address, changed);
   return (
     <search class="filters">
@@ -156,15 +156,38 @@ const Filters = ({
         />{" "}
         ended too
       </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={archived !== ""}
+          onChange={({ currentTarget }) =>
+            change({
+              archived: currentTarget.checked ? "yes" : "",
+              view: currentTarget.checked ? "table" : view,
+            })
+          }
+        />{" "}
+        archived
+      </label>
     </search>
   );
 };
 
+const listFlags = (isArchive: boolean, all: boolean): readonly string[] =>
+  isArchive ? ["--archived"] : all ? ["--all"] : [];
+
 export const RunsPage = ({ address }: { readonly address: PageAddress }) => {
-  const { view = "tree", q: text = "", state = "", kind = "", ended = "" } = address.filters;
+  const { view = "tree", q: text = "", state = "", kind = "", ended = "", archived = "" } = address.filters;
   const filter: RowFilter = { text, state, kind };
+  // An archived worker is in no tree.
+  const isArchive = archived !== "" && view === "table";
   const all = ended !== "" || ["completed", "failed", "cancelled"].includes(state);
-  const list = useAnswer("agent/list", { all, sort: "-created", limit: WEB_WORKERS_MAX }, changesWorkers);
+  const which = isArchive ? { archived: true } : { all };
+  const list = useAnswer(
+    "agent/list",
+    { ...which, sort: "-created", limit: WEB_WORKERS_MAX },
+    changesWorkers,
+  );
   const tree = useAnswer("agent/tree", view === "tree" ? {} : undefined, changesWorkers);
   const words = useLastWords();
   const workers = list.reply?.workers ?? [];
@@ -173,7 +196,9 @@ export const RunsPage = ({ address }: { readonly address: PageAddress }) => {
     <main class="runs">
       <header class="title">
         <h1>What runs?</h1>
-        <Command text={view === "tree" ? commandOf("tree") : commandOf("list", ...(all ? ["--all"] : []))} />
+        <Command
+          text={view === "tree" ? commandOf("tree") : commandOf("list", ...listFlags(isArchive, all))}
+        />
       </header>
       <Counts workers={workers} address={address} />
       <Filters address={address} workers={workers} />

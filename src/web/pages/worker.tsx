@@ -5,6 +5,7 @@ import { oneLine } from "../../cli/render/terminal.ts";
 import { duration } from "../../cli/render/units.ts";
 import type { HoldView } from "../../protocol/replies/talk.ts";
 import type { WorkerInfo } from "../../protocol/replies/workers.ts";
+import type { RequestInput } from "../../protocol/requests.ts";
 import { linkTo, type PageAddress } from "../model/address.ts";
 import { commandOf, typedName } from "../model/commands.ts";
 import { changesWorkers } from "../model/refresh.ts";
@@ -23,9 +24,11 @@ const ENDED = new Set(["completed", "failed", "cancelled", "parked"]);
 
 /** The deeds that make sense in its state. */
 const deedsOf = (info: WorkerInfo): readonly DeedRequest[] => {
-  const { id, state, paused } = info;
+  const { id, state, paused, archived } = info;
   const name = typedName(info);
   const ids = { ids: [id] };
+  const archiving = (label: string, flags: readonly string[], data: RequestInput<"agent/archive">) =>
+    deed({ label, command: commandOf("archive", ...flags, name), name: "agent/archive", data });
   const restart = deed({
     label: "Restart",
     command: commandOf("restart", name),
@@ -33,7 +36,8 @@ const deedsOf = (info: WorkerInfo): readonly DeedRequest[] => {
     data: ids,
     ...(ENDED.has(state) ? {} : { question: `Stop ${name}, and start it again?` }),
   });
-  if (ENDED.has(state)) return [restart];
+  if (archived === true) return [archiving("Bring back", ["--undo"], { ...ids, undo: true })];
+  if (ENDED.has(state)) return [restart, archiving("Archive", [], ids)];
   const byHand = paused?.some(({ reason }) => reason === "operator") === true;
   const pausing = byHand
     ? deed({
