@@ -128,6 +128,7 @@ await measure(async (count) => {
       saveMessage: async () => undefined,
       loadMessage: async () => undefined,
       dropMessage: async () => undefined,
+      saveScripts: async () => undefined,
       size: async () => 0,
       remove: async () => undefined,
     },

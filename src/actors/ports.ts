@@ -23,6 +23,8 @@ export interface SpecFiles {
   saveMessage(workerId: string, messageId: string, text: string): Promise<void>;
   loadMessage(workerId: string, messageId: string): Promise<string | undefined>;
   dropMessage(workerId: string, messageId: string): Promise<void>;
+  /** Writes the scripts of a launch into `dir`; those of an earlier launch are replaced. */
+  saveScripts(dir: string, scripts: Readonly<Record<string, string>>): Promise<void>;
   /** The size in bytes of everything that is kept of a worker; 0 if nothing is. */
   size(workerId: string): Promise<number>;
   /** Removes everything that is kept of a worker. */
@@ -33,6 +35,8 @@ export interface SpecFiles {
 export interface PreparedLaunch {
   readonly plan: LaunchPlan;
   readonly env: Readonly<Record<string, string>>;
+  /** The texts of the plan's scripts, by name. */
+  readonly scripts?: Readonly<Record<string, string>>;
   /** The part of the client's environment that a later incarnation needs too. */
   readonly client_env: Readonly<Record<string, string>>;
   /** Values that must not appear in the log. */

@@ -54,6 +54,8 @@ export type Confine = (
     readonly workspace: WorkerWorkspace | undefined;
     /** The agent is about to be started, not only planned. */
     readonly isStart: boolean;
+    /** Directories that the agent must read, also below the daemon's own, which it does not see. */
+    readonly readable?: readonly string[];
     /** The repository of a worktree that does not exist yet. The plan is then for the worktree to be. */
     readonly repository?: Repository | undefined;
   },

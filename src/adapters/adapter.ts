@@ -27,6 +27,16 @@ export interface LaunchPlan {
    * Recorded once, as Status events before the agent's output: one sentence each, at most MESSAGE_MAX_BYTES.
    */
   readonly warnings?: readonly string[];
+  /** More variables of the agent. A value may hold a reference to a secret, as in `Bearer @env:NAME`, read at the launch. */
+  readonly references?: Readonly<Record<string, string>>;
+  /** Scripts that are written before the launch, by their names in `scripts_dir`. Only the agent's user may read them. */
+  readonly scripts?: Readonly<Record<string, LaunchScript>>;
+}
+
+/** Becomes a program with these variables, whose values may hold references to secrets. */
+export interface LaunchScript {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** Rights that the configuration may give to a kind. Each is off by default (notes A.5, opt-in). */
@@ -48,6 +58,8 @@ export interface PlanContext {
   readonly interrupted?: boolean;
   /** The kind's program: from its *_BINARY variable, else from the configuration, else its bare name. */
   readonly binary: string;
+  /** The directory of the plan's scripts. */
+  readonly scripts_dir?: string;
 }
 
 /** A record that a decoder makes; the runtime adds stream, worker, incarnation and ids. */
@@ -172,7 +184,7 @@ export interface PermissionAnswer {
 
 /** The facts that a decoder may know before the first line. */
 export type Opening = Pick<PlanContext, "spec" | "incarnation" | "session"> &
-  Partial<Pick<PlanContext, "worker_id">>;
+  Partial<Pick<PlanContext, "worker_id" | "scripts_dir">>;
 
 /**
  * A directory (or file) of the agent that must stay writable: the value of `variable`, else `home` below

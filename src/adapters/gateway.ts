@@ -5,7 +5,7 @@
  */
 import type { ErrorCode } from "../protocol/errors.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { unsupportedKey, unsupportedKeys } from "../protocol/extensions.ts";
+import { MCP_SERVERS, unsupportedKey, unsupportedKeys } from "../protocol/extensions.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter } from "./adapter.ts";
 import { keysOf } from "./facts.ts";
@@ -32,14 +32,18 @@ export const refusal = (
 };
 
 const unsupportedFields = (
-  { takes_output_schema }: Pick<AgentAdapter, "takes_output_schema">,
-  { kind, output_schema }: WorkerSpec,
-): readonly string[] =>
-  output_schema === undefined || takes_output_schema === true
+  { takes_output_schema, capabilities }: Pick<AgentAdapter, "takes_output_schema" | "capabilities">,
+  { kind, output_schema, mcp }: WorkerSpec,
+): readonly string[] => [
+  ...(output_schema === undefined || takes_output_schema === true
     ? []
     : [
         `Kind ${kind} does not hold its model to a schema: leave out output_schema, or run it with \`output\` of the library, which checks the answer.`,
-      ];
+      ]),
+  ...(mcp === undefined || capabilities.includes(MCP_SERVERS)
+    ? []
+    : [`Kind ${kind} takes no MCP servers (${MCP_SERVERS}): leave out mcp.`]),
+];
 
 /**
  * The error for these mistakes. If the first is an unsupported key, mistakes in the values of other keys do

@@ -158,6 +158,9 @@ const turnUsage = z.strictObject({
   models: z.array(usage).max(MODELS_PER_TURN_MAX).optional(),
 });
 
+/** A name in the directory of a plan's scripts, and no path. */
+const FileName = z.string().regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/);
+
 const Plan = z.strictObject({
   argv: z.array(text).min(1),
   env: z.record(text, text),
@@ -167,6 +170,10 @@ const Plan = z.strictObject({
     z.strictObject({ kind: z.literal("open"), text }),
   ]),
   warnings: z.array(text.refine((said) => Buffer.byteLength(said) <= MESSAGE_MAX_BYTES)).optional(),
+  references: z.record(text, text).optional(),
+  scripts: z
+    .record(FileName, z.strictObject({ argv: z.array(text).min(1), env: z.record(text, text) }))
+    .optional(),
 });
 
 /** `what` names the call for a reader of daemon.log. */

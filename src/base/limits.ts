@@ -1098,6 +1098,10 @@ export const ENGINE_TOOLS_MAX = 128;
 export const MCP_SERVERS_MAX = 64;
 export const MCP_SERVERS_OF_AGENT_MAX = 16;
 export const MCP_ARGS_MAX = 64;
+/** The MCP servers of one worker's spec, as JSON: they stand in one argument of some CLIs. */
+export const MCP_SPAWN_MAX_BYTES = 64 * 1024;
+/** The file that --mcp names: settings of another program may stand in it too. */
+export const MCP_FILE_MAX_BYTES = 1024 * 1024;
 export const MCP_TOOLS_MAX = 256;
 export const MCP_PAGES_MAX = 16;
 /** A tool of an MCP server: its description, which is cut, and its JSON Schema as JSON, without which it is not offered. */

@@ -7,7 +7,7 @@ import type { KindFacts, NamedAgent } from "../adapters/facts.ts";
 import { mistakesIn, possibleKeys } from "../adapters/facts.ts";
 import { KIND_FACTS, KIND_VARIABLES, PROGRAM_KIND } from "../adapters/kinds.ts";
 import { didYouMean } from "../base/suggest.ts";
-import { ADD_DIRS, FORK, MODEL, RESUME } from "../protocol/extensions.ts";
+import { ADD_DIRS, FORK, MCP_SERVERS, MODEL, RESUME } from "../protocol/extensions.ts";
 import type { RestartPolicy, WorkerSpec, WorkerSpecInput } from "../protocol/worker.ts";
 
 export { KIND_VARIABLES, PROGRAM_KIND };
@@ -39,6 +39,7 @@ const NEEDS: Readonly<Record<string, (facts: KindFacts) => boolean>> = {
   fork: ({ capabilities }) => capabilities.includes(FORK),
   "add-dir": ({ capabilities }) => capabilities.includes(ADD_DIRS),
   "output-schema": ({ takes_output_schema }) => takes_output_schema === true,
+  mcp: ({ capabilities }) => capabilities.includes(MCP_SERVERS),
   "approval-within": ({ dialogue }) => dialogue === "turns",
   "approval-default": ({ dialogue }) => dialogue === "turns",
 };

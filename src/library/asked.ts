@@ -9,6 +9,7 @@ import { clientEnvironment, referencedVariables } from "../base/environment.ts";
 import { MCP_TIMEOUT_DEFAULT_MS } from "../base/limits.ts";
 import { askMcp, type McpReply } from "../daemon/mcp.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
+import { mcpVariables } from "../protocol/mcp-references.ts";
 import type { DispatchSet } from "../protocol/replies/board.ts";
 import type { SubmittedJob } from "../protocol/replies/jobs.ts";
 import type { ScheduleChange } from "../protocol/replies/schedules.ts";
@@ -135,9 +136,14 @@ const spawnRequest = (registry: Registry, options: SpawnOptions<string>) => {
 };
 
 /** Variables of this process that a spec names. */
-export const namedIn = ({ inherit_env, env }: Pick<WorkerSpec, "inherit_env" | "env">): readonly string[] => [
+export const namedIn = ({
+  inherit_env,
+  env,
+  mcp,
+}: Pick<WorkerSpec, "inherit_env" | "env" | "mcp">): readonly string[] => [
   ...inherit_env,
   ...referencedVariables(env),
+  ...mcpVariables(mcp),
 ];
 
 /** An empty or malformed directory stays as it is, and is refused later. */

@@ -13,6 +13,8 @@ export const RESUME = "agent_api.session.resume.v1";
 export const FORK = "agent_api.session.fork.v1";
 export const NON_INTERACTIVE = "agent_api.exec.non_interactive";
 export const ADD_DIRS = "agent_api.exec.add_dirs.v1";
+/** MCP servers of a spec reach the CLI. A capability, and no key: the field `mcp` has them. */
+export const MCP_SERVERS = "agent_api.config.mcp.v1";
 export const EXTERNAL_SANDBOX = "agent_api.exec.external_sandbox.v1";
 
 /** The Status that precedes all other output of a run whose sandbox is external (notes A.5, exact text). */

@@ -4,6 +4,7 @@ import { VARIABLE_NAME } from "../base/environment.ts";
 import { MCP_ARGS_MAX, MCP_SERVERS_MAX, MCP_TOOLS_MAX } from "../base/limits.ts";
 import { MCP_NAME_FORM } from "./forms.ts";
 import { HttpUrl, SecretReference } from "./providers.ts";
+import { McpHeaders } from "./spawn-mcp.ts";
 
 const word = z
   .string()
@@ -33,6 +34,8 @@ const McpAddress = z.strictObject({
   url: HttpUrl,
   /** Sent as `Authorization: Bearer`. */
   token: SecretReference.optional(),
+  /** Sent with each request: a value, or a reference to a secret, perhaps after a word: `Bearer @env:NAME`. */
+  headers: McpHeaders.optional(),
   ...Common,
 });
 

@@ -57,7 +57,8 @@ type PartType =
   | "budget"
   | "limits"
   | "ready"
-  | "json_schema";
+  | "json_schema"
+  | "mcp";
 
 /** One way to give a field, or a part of it: as a flag, a key of a file, or both. Without a help of its own it has the field's. */
 interface Spelling extends Partial<Omit<FlagDef, "name">> {
@@ -216,6 +217,21 @@ export const SPEC_FIELDS = {
       },
     ],
     page: "library.md#answers-with-a-schema",
+  },
+  mcp: {
+    type: "mcp",
+    help: "MCP servers beside those of the agent's own configuration, by name: command, args and env, or url and headers; secrets as @env:NAME or @file:PATH",
+    spelt: [
+      {
+        flag: "mcp",
+        key: "mcp",
+        type: "string",
+        value: "FILE",
+        help: "JSON file with more MCP servers, as .mcp.json has them",
+        ofKinds: true,
+      },
+    ],
+    page: "../how-to/mcp-servers.md",
   },
   cwd: {
     type: "string",

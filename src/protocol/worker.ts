@@ -16,6 +16,7 @@ import {
 } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
 import { PermissionRules } from "./permission.ts";
+import { WorkerMcp } from "./spawn-mcp.ts";
 import { FIELDS, type Field, NAME_FORM, SPEC_FIELDS, type SpecFields } from "./spec-fields.ts";
 import { WORKER_STATUSES } from "./words.ts";
 
@@ -163,6 +164,7 @@ const TYPES = {
   limits: RunLimits,
   ready: Ready,
   json_schema: OutputSchema,
+  mcp: WorkerMcp,
   string: z.string(),
   bool: z.boolean(),
   int: z.int(),

@@ -140,7 +140,7 @@ export const openRuntime = (
       defects,
       onTick: options.onTick,
       report,
-      prepare: preparingWith(registry, skills),
+      prepare: preparingWith(registry, skills, workerDir),
       toolsOf: (spec) => toolPolicyOf(skills.lists, (id) => store.worker(id)?.spec, spec),
     };
     yield* Effect.forkScoped(Effect.repeat(cleaning(runsDir, services), Schedule.spaced(CLEAN_PERIOD_MS)));

@@ -82,6 +82,10 @@ export const specFiles = (dirOf: (workerId: string) => string, write: Write = wr
   save: (workerId, spec) => writable(writeWhole(write, dirOf(workerId), "spec.json", JSON.stringify(spec))),
   saveMessage: (workerId, messageId, text) =>
     writable(writeWhole(write, dirOf(workerId), messageFile(messageId), text)),
+  saveScripts: async (dir, scripts) => {
+    await writable(mkdir(dir, { recursive: true, mode: 0o700 }).then(() => undefined));
+    for (const [name, text] of Object.entries(scripts)) await writable(replaceWhole(write, dir, name, text));
+  },
   loadMessage: async (workerId, messageId) =>
     readRegular(join(dirOf(workerId), messageFile(messageId)), SPEC_FILE_MAX_BYTES)?.toString("utf8"),
   dropMessage: (workerId, messageId) => rm(join(dirOf(workerId), messageFile(messageId)), { force: true }),

@@ -107,7 +107,7 @@ const maskedSpec = (spec: WorkerSpec, redact: Redactor): WorkerSpec => {
 };
 
 const shownPlan = (
-  { cwd, worktree }: WorkerSpec,
+  { cwd, worktree, mcp }: WorkerSpec,
   { plan, env }: PreparedLaunch,
   redact: Redactor,
   repository: Repository | undefined,
@@ -117,6 +117,7 @@ const shownPlan = (
   cwd,
   env: redact.env(env),
   stdin: plan.stdin.kind,
+  ...(mcp === undefined ? {} : { mcp: Object.keys(mcp) }),
   ...(repository === undefined
     ? {}
     : {

@@ -7,6 +7,7 @@ import type { Probe, Services } from "../actors/ports.ts";
 import type { Confine, Workspaces } from "../actors/workspaces.ts";
 import { variablesOf } from "../adapters/adapter.ts";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
+import { launchScripts, launchScriptsIn } from "../adapters/process/launch-scripts.ts";
 import type { Registry } from "../adapters/registry.ts";
 import { readSecretFile } from "../base/files/regular-file.ts";
 import { PORT_PROBE_MAX_MS, SECRET_MAX_BYTES } from "../base/limits.ts";
@@ -38,7 +39,7 @@ export const workspacesIn = (directory: string): Workspaces => ({
 
 export const confiningIn =
   (stateDir: string, skills: SkillGround): Confine =>
-  async ({ spec, adapter, env, workspace, isStart, repository }, argv) => {
+  async ({ spec, adapter, env, workspace, isStart, readable, repository }, argv) => {
     if (spec.kind === SKILL_KIND) return confineSkill(skills, { spec, env, isStart }, argv);
     const cwd = workspace?.cwd ?? spec.cwd;
     const confined = {
@@ -51,6 +52,7 @@ export const confiningIn =
       stateDir,
       otherStateDirs: otherStateDirectories(env),
       workspace,
+      readable,
       adminDir: workspace === undefined ? undefined : adminDirOf(workspace),
     };
     const made = isStart ? makeStateDirectories(confined) : [];
@@ -60,8 +62,11 @@ export const confiningIn =
       : { ...box, plan: planWithWorktree(confined, repository.git_dir) };
   };
 
+/** Stands for the id in the plan of a worker that does not exist yet. */
+const TO_BE = "WORKER-ID";
+
 export const preparingWith =
-  (registry: Registry, skills: SkillGround): Services["prepare"] =>
+  (registry: Registry, skills: SkillGround, workerDir: Services["workerDir"]): Services["prepare"] =>
   (adapter, spec, incarnation, session, worker_id, interrupted) =>
     Effect.tryPromise({
       try: async () => {
@@ -71,23 +76,28 @@ export const preparingWith =
             : (spec.env[adapter.binary.variable] ??
               spec.client_env[adapter.binary.variable] ??
               registry.binaryOf(adapter)!);
-        const planned = adapter.plan({ spec, worker_id, incarnation, session, interrupted, binary });
+        const scripts_dir = launchScriptsIn(workerDir(worker_id === "" ? TO_BE : worker_id));
+        const context = { spec, worker_id, incarnation, session, interrupted, binary, scripts_dir };
+        const planned = adapter.plan(context);
         const own = spec.kind === SKILL_KIND ? skillLaunch(skills, spec) : undefined;
         const plan = own === undefined ? planned : { ...planned, argv: own.argv, env: own.env };
+        const source = { spec, readFile: readSecretFile(SECRET_MAX_BYTES) };
         const built = await buildEnvironment({
-          spec,
+          ...source,
           credentials: variablesOf(adapter, spec),
           planned: plan.env,
-          readFile: readSecretFile(SECRET_MAX_BYTES),
+          references: plan.references,
         });
+        const written = await launchScripts(plan.scripts ?? {}, source);
         const variables = [
           ...variablesOf(adapter, spec),
           ...(adapter.binary === null ? [] : [adapter.binary.variable]),
         ];
         // The variables of a skill are secrets, also under names that sound harmless.
         const declared = own === undefined ? [] : spec.inherit_env.flatMap((name) => built.env[name] || []);
-        const secrets = [...built.secrets, ...declared, ...secretArguments(plan.argv)];
-        return { plan, env: built.env, secrets, client_env: keptEnvironment(spec, variables) };
+        const secrets = [...built.secrets, ...written.secrets, ...declared, ...secretArguments(plan.argv)];
+        const client_env = keptEnvironment(spec, variables);
+        return { plan, env: built.env, scripts: written.texts, secrets, client_env };
       },
       catch: asHoldfastError,
     });

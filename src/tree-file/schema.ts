@@ -31,6 +31,7 @@ import type { Permission, PermissionRule } from "../protocol/permission.ts";
 import { parseRule } from "../protocol/permission-rules.ts";
 import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
 import { ScheduleName, SchedulePlanFields } from "../protocol/schedule-spec.ts";
+import { WorkerMcp } from "../protocol/spawn-mcp.ts";
 import { type Field, type KeyedFields, specKeys } from "../protocol/spec-fields.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
 import { OnBreach, OutputSchema, RestartPolicy } from "../protocol/worker.ts";
@@ -222,6 +223,7 @@ const OWN_KEYS = {
   deny_tools: toolRules("deny").optional(),
   ext: z.record(z.string(), z.json(), { error: "needs keys and values" }).optional(),
   output_schema: OutputSchema.optional().describe("the schema itself, as a map"),
+  mcp: WorkerMcp.optional(),
   backoff: backoff.optional(),
   shutdown: amount(readShutdown, "brutal_kill, infinity or a duration")
     .optional()
@@ -306,7 +308,7 @@ export const ScheduleKeys = WorkerKeys.omit({ name: true, depends_on: true, sign
 
 /** Keys whose values stay as written, even if they look like numbers. */
 export const TEXT_KEYS: readonly string[] = specKeys().flatMap(({ key, field: { type } }) =>
-  (key in OWN_KEYS ? ["map", "labels"] : ["string", "texts"]).includes(type) ? [key] : [],
+  (key in OWN_KEYS ? ["map", "labels", "mcp"] : ["string", "texts"]).includes(type) ? [key] : [],
 );
 
 /** The keys of every supervisor, including the top one. */

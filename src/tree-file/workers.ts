@@ -72,6 +72,7 @@ const given = (keys: Partial<WorkerKeys>, file: string): Partial<WorkerSpecInput
     sandbox: sandboxOf(keys.sandbox, dirname(file)),
     env: keys.env,
     output_schema: keys.output_schema,
+    mcp: keys.mcp,
     permission_rules: rulesOf(keys),
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,

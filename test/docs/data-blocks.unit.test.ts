@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { parseConfiguration } from "../../src/daemon/configuration.ts";
 import { ModelScript } from "../../src/engine/script.ts";
 import { CardInput } from "../../src/protocol/board-requests.ts";
+import { WorkerMcp } from "../../src/protocol/spawn-mcp.ts";
 import { openPrices } from "../../src/runtime/prices/lists.ts";
 import { answerOf } from "../../src/skills/answer.ts";
 import { readManifest } from "../../src/skills/manifest.ts";
@@ -49,6 +50,11 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
     "an envelope",
     /^\{"version":1,/,
     (text) => expect(answerOf(JSON.parse(text).command, Buffer.from(text)).ok).toBe(true),
+  ],
+  [
+    "the servers of a worker",
+    /^\{\s*"mcpServers"/,
+    (text) => expect(WorkerMcp.safeParse(JSON.parse(text).mcpServers).error).toBeUndefined(),
   ],
   [
     "a script of a model",

@@ -38,6 +38,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
   'docs/explanation/engine.md: agent spawn llm "Sum up the changes of this week." --model openai/MODEL --tools worker --wait':
     "it needs a key; test/engine/child.e2e.test.ts runs its like with a script",
+  'docs/how-to/mcp-servers.md: agent spawn claude "Close what is done." --mcp servers.json --allow-tool "mcp__tickets__*"':
+    "the server is of a package that is not there",
   'docs/how-to/tools-of-a-model.md: agent spawn llm "Which files mention the budget?" --model anthropic/claude-sonnet-4-5 --tools companion --wait':
     "it needs a key; test/engine/tools.e2e.test.ts runs its like against the fake model",
   'docs/how-to/tools-of-a-model.md: agent spawn llm "Close what is done." --model openai/gpt-5 --ext \'backend.llm.mcp.v1=["files","tickets"]\' --permission ask':

@@ -1,5 +1,5 @@
 /** The tools of kind `llm`: skills, and MCP servers of the configuration, under the permissions of every kind. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -37,12 +37,13 @@ afterAll(async () => {
 });
 
 const spawn = (scenario: string, ...flags: string[]) => spawnOn("plain/fake-1", scenario, ...flags);
+const argvOn = (model: string, scenario: string, ...flags: string[]) => [
+  ...["spawn", "llm", `Hello. [[scenario:${scenario}]]`, "--model", model, "--cwd", work],
+  ...["--env", `HOLDFAST_ENGINE_HOME=${join(commands.home, "journals")}`],
+  ...["--restart", "temporary", ...flags],
+];
 const spawnOn = (model: string, scenario: string, ...flags: string[]) =>
-  commands.agent(
-    ...["spawn", "llm", `Hello. [[scenario:${scenario}]]`, "--model", model, "--cwd", work],
-    ...["--env", `HOLDFAST_ENGINE_HOME=${join(commands.home, "journals")}`],
-    ...["--restart", "temporary", ...flags],
-  );
+  commands.agent(...argvOn(model, scenario, ...flags));
 const outputOf = async (id: unknown) => (await commands.agent("output", String(id))).data.text;
 const WITH_FAKE = ["--ext", 'backend.llm.mcp.v1=["fake"]'];
 /** The results of the tools that the model was given last. */
@@ -131,5 +132,88 @@ describe("a tool of an MCP server", () => {
   it("whose server does not come up fails the agent with a reason", async () => {
     const { error } = await spawn("mcpecho", "--ext", 'backend.llm.mcp.v1=["silent"]', "--wait");
     expect(error?.message).toContain("The MCP server silent did not come up.");
+  });
+});
+
+describe("an MCP server of one worker", () => {
+  const given = (file: string, servers: object): readonly string[] => {
+    writeFileSync(join(work, file), JSON.stringify({ mcpServers: servers }));
+    return ["--mcp", join(work, file)];
+  };
+  const program = (ledger: string) => ({
+    fake: {
+      command: process.execPath,
+      args: [SERVER, "records", ledger],
+      env: { MCP_TOKEN: "@env:TOKEN_OF_SERVER", PLAIN: "plain" },
+    },
+  });
+  const SECRET = "pw-of-one-server-4711";
+
+  const spawnWithSecret = async (...argv: string[]) => {
+    const { stdout, exit } = await commands.start(["-o", "json", ...argv, "--wait"], {
+      TOKEN_OF_SERVER: SECRET,
+    }).ended;
+    expect(exit, stdout).toBe(0);
+    return JSON.parse(stdout).data.id as string;
+  };
+
+  it("gets its secret, and no record has it", async () => {
+    const ledger = join(work, "ledger");
+    const flags = [...given("servers.json", program(ledger)), "--allow-tool", "mcp__*"];
+    const id = await spawnWithSecret(...argvOn("plain/fake-1", "mcpecho", ...flags));
+    const written = JSON.parse(readFileSync(ledger, "utf8"));
+    expect(written).toMatchObject({ name: "echo", token: SECRET, plain: "plain" });
+    const { data } = await commands.agent("info", id);
+    const env = { MCP_TOKEN: "@env:TOKEN_OF_SERVER", PLAIN: "plain" };
+    expect(data).toMatchObject({ spec: { mcp: { fake: { env } } } });
+    const { stdout: log } = await commands.text("logs", id, "-o", "json");
+    expect(JSON.stringify(data) + log).not.toContain(SECRET);
+  });
+
+  it.skipIf(!isHere)("can be started from inside a sandbox, which hides the state directory", async () => {
+    // A CLI that does no more than to start its server.
+    const stub = join(work, "claude.mjs");
+    const line = { type: "result", subtype: "success", is_error: false, result: "done", session_id: "s" };
+    writeFileSync(
+      stub,
+      `#!${process.execPath}
+import { execFileSync } from "node:child_process";
+const given = process.argv.find((word) => word.startsWith("--mcp-config=")).slice(13);
+const { command, args } = JSON.parse(given).mcpServers.fake;
+execFileSync(command, args);
+console.log(${JSON.stringify(JSON.stringify(line))});
+`,
+      { mode: 0o755 },
+    );
+    const server = { command: "sh", args: ["-c", 'echo "$MCP_TOKEN" > token'], env: program("").fake.env };
+    const flags = [...given("boxed.json", { fake: server }), "--sandbox", "workspace", "--cwd", work];
+    await spawnWithSecret("spawn", "claude", "go", "--env", `CLAUDE_BINARY=${stub}`, ...flags);
+    expect(readFileSync(join(work, "token"), "utf8")).toBe(`${SECRET}\n`);
+  });
+
+  it("is shown by a dry run, which starts and writes nothing", async () => {
+    const plain = { fake: { command: "serve", env: { MCP_TOKEN: "pw-of-a-dry-run-1" } } };
+    const { data } = await spawn("text", ...given("dry.json", plain), "--dry-run");
+    expect(data).toMatchObject({ effect: "would_create", plan: { mcp: ["fake"] } });
+    expect(JSON.stringify(data)).not.toContain("pw-of-a-dry-run-1");
+    expect(existsSync(join(commands.home, "runs", "WORKER-ID"))).toBe(false);
+  });
+
+  it("whose secret is not there fails the request", async () => {
+    const { error } = await spawn("text", ...given("none.json", program("/nowhere")));
+    expect(error).toMatchObject({
+      code: "SECRET_UNAVAILABLE",
+      message: "MCP_TOKEN refers to the variable TOKEN_OF_SERVER, which was not set at spawn.",
+    });
+  });
+
+  it("that is malformed is refused with its place", async () => {
+    const { error } = await spawn("text", ...given("bad.json", { fake: { command: "x", url: "http://h/" } }));
+    expect(error).toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringContaining(
+        "mcp.fake: a server is a command (with args and env), or a url (with headers)",
+      ),
+    });
   });
 });

@@ -60,6 +60,7 @@ export const memoryMachine = Effect.gen(function* () {
       saveMessage: async (_, id, text) => void messages.set(id, text),
       loadMessage: async (_, id) => messages.get(id),
       dropMessage: async (_, id) => void messages.delete(id),
+      saveScripts: async () => undefined,
       size: async (id) => (specs.has(id) ? 100 : 0),
       remove: async (id) => void specs.delete(id),
     },

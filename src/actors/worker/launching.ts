@@ -5,11 +5,13 @@
 import { basename, join } from "node:path";
 import { Effect, Result, Schedule } from "effect";
 import { type AgentAdapter, type LaunchPlan, type Opening, variablesOf } from "../../adapters/adapter.ts";
+import { launchScriptsIn } from "../../adapters/process/launch-scripts.ts";
 import type { LaunchRequest, Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { LAUNCH_MAX_MS, SHORTAGE_RETRY_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { addedDirectories } from "../../protocol/extensions.ts";
+import { mcpVariables } from "../../protocol/mcp-references.ts";
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
 import {
   isSecretName,
@@ -153,12 +155,19 @@ const start = (
     if (journal.child().stop !== null) return yield* Effect.fail(stoppedBefore());
     const warned = warningsOf(id, incarnation, adapter.kind, prepared.plan.warnings);
     if (warned.length > 0) yield* journal.note(warned, ON_RECORD);
-    const { env } = prepared;
+    const { env, scripts = {} } = prepared;
+    const scripts_dir = launchScriptsIn(services.workerDir(id));
+    const hasScripts = Object.keys(scripts).length > 0;
+    if (hasScripts) yield* attemptAsync(() => services.files.saveScripts(scripts_dir, scripts));
     const confined =
       spec.sandbox === undefined
         ? undefined
         : yield* attemptAsync(() =>
-            confine(services, { spec, adapter, env, workspace, isStart: true }, argv),
+            confine(
+              services,
+              { spec, adapter, env, workspace, isStart: true, readable: hasScripts ? [scripts_dir] : [] },
+              argv,
+            ),
           );
     const run = yield* made(shell, {
       worker_id: id,
@@ -174,7 +183,7 @@ const start = (
       ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
       ...(isBuiltIn(spec) ? {} : { parent: spec.parent, tools: services.toolsOf?.(spec) }),
     });
-    return { run, argv, opening: { spec: placed, incarnation, session } };
+    return { run, argv, opening: { spec: placed, incarnation, session, scripts_dir } };
   });
 
 /**
@@ -322,6 +331,7 @@ export const secretsOf = (spec: WorkerSpec, adapter: AgentAdapter): readonly str
       variables.includes(name) || isSecretName(name) ? [value] : [],
     ),
     ...Object.values(env).flatMap((value) => client_env[/^@env:(.+)$/s.exec(value)?.[1] ?? ""] ?? []),
+    ...mcpVariables(spec.mcp).flatMap((name) => client_env[name] ?? []),
     ...secretArguments(argv),
   ];
 };

@@ -1,5 +1,6 @@
 /** Takes over a worker that a boot has found: its agent's output is read on from where the last daemon stopped. */
 import { Effect } from "effect";
+import { launchScriptsIn } from "../../adapters/process/launch-scripts.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { incarnate } from "../intake/incarnation.ts";
@@ -36,6 +37,7 @@ export const takeOver = (shell: Shell, run: Run): Effect.Effect<void> =>
       spec: { ...spec, cwd },
       incarnation: run.incarnation,
       session: row?.session_id ?? undefined,
+      scripts_dir: launchScriptsIn(shell.services.workerDir(shell.id)),
     };
     const begun = { run, redact, program: programOf(argv), exit: beginning.exit, signals };
     shell.incarnation = incarnate(shell, opening, begun);

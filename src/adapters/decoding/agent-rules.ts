@@ -1,6 +1,7 @@
 /** Mistakes of a spec that are the same for every kind with a model. */
 import { ARG_MAX_BYTES } from "../../base/limits.ts";
 import { agentOptions, extensionProblems, type ValueCheck } from "../../protocol/extensions.ts";
+import { secretIn } from "../../protocol/mcp-references.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 
 /** The mistake of a fork, for a kind whose CLI cannot fork. A fork without a session has its own sentence. */
@@ -15,6 +16,16 @@ export const commaProblems = (spec: WorkerSpec, cli: string): readonly string[] 
       (dir) =>
         `${cli} cannot use a directory with a comma in its path: make a link to ${dir} at a path without a comma.`,
     );
+
+/** The mistake of a secret in a header, for a kind that is told the value itself; `why` it must not be. */
+export const headerProblems = ({ mcp = {} }: WorkerSpec, why: string): readonly string[] =>
+  Object.entries(mcp).flatMap(([name, server]) =>
+    "url" in server && Object.values(server.headers).some((value) => secretIn(value) !== undefined)
+      ? [
+          `A header of MCP server ${name} refers to a secret, which this agent cannot be told: ${why}. Use a program as the server, whose env may hold it.`,
+        ]
+      : [],
+  );
 
 /** The agent asks its host before it uses a tool, instead of getting its permissions at the start. */
 export const asksPermission = ({ permission, permission_rules }: WorkerSpec): boolean =>

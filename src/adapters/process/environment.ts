@@ -5,20 +5,23 @@
  */
 
 import { resolve } from "node:path";
-import { BASE_VARIABLES, isVariable, VARIABLE_NAME } from "../../base/environment.ts";
+import { BASE_VARIABLES, isVariable, referencedVariables, VARIABLE_NAME } from "../../base/environment.ts";
 import { SECRET_MAX_BYTES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { mcpVariables, secretIn } from "../../protocol/mcp-references.ts";
 import { isSecretName } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { MARKER } from "./marker.ts";
 import { PATH_DEFAULT } from "./programs.ts";
 
 export interface EnvironmentSource {
-  readonly spec: Pick<WorkerSpec, "client_env" | "env" | "inherit_env" | "cwd">;
+  readonly spec: Pick<WorkerSpec, "client_env" | "env" | "inherit_env" | "cwd" | "mcp">;
   /** Names of the client's variables that the kind declares. */
   readonly credentials: readonly string[];
   /** Variables that the adapter adds; --env wins over them. */
   readonly planned: Readonly<Record<string, string>>;
+  /** More of them, whose values may hold a reference after a word; `--env` wins over them too. */
+  readonly references?: Readonly<Record<string, string>> | undefined;
   /** Reads the file of an `@file:` reference by its absolute path. */
   readonly readFile: (path: string) => Promise<string>;
 }
@@ -44,8 +47,13 @@ export const keptEnvironment = (
   spec: EnvironmentSource["spec"],
   variables: readonly string[],
 ): Record<string, string> => {
-  const referenced = Object.values(spec.env).flatMap((value) => /^@env:(.+)$/s.exec(value)?.[1] ?? []);
-  return pick(spec.client_env, [...BASE_VARIABLES, ...variables, ...spec.inherit_env, ...referenced]);
+  return pick(spec.client_env, [
+    ...BASE_VARIABLES,
+    ...variables,
+    ...spec.inherit_env,
+    ...referencedVariables(spec.env),
+    ...mcpVariables(spec.mcp),
+  ]);
 };
 
 /**
@@ -62,10 +70,13 @@ export const buildEnvironment = async (source: EnvironmentSource): Promise<Built
     throw new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, { problems });
   }
   const referenced: string[] = [];
+  const read = await readReferences(source.references ?? {}, source);
+  referenced.push(...read.secrets);
   const env: Record<string, string> = {
     PATH: PATH_DEFAULT,
     ...pick(spec.client_env, [...BASE_VARIABLES, ...credentials]),
     ...planned,
+    ...read.values,
     ...pick(spec.client_env, spec.inherit_env),
   };
   for (const [name, value] of Object.entries(spec.env)) {
@@ -79,11 +90,28 @@ export const buildEnvironment = async (source: EnvironmentSource): Promise<Built
   return { env, secrets: [...new Set([...named, ...referenced])].filter((secret) => secret !== "") };
 };
 
+/** The values with their references read, and the secrets among them. Rejects with SECRET_UNAVAILABLE. */
+export const readReferences = async (
+  given: Readonly<Record<string, string>>,
+  source: Pick<EnvironmentSource, "spec" | "readFile">,
+): Promise<{ readonly values: Readonly<Record<string, string>>; readonly secrets: readonly string[] }> => {
+  const values: Record<string, string> = {};
+  const secrets: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const held = secretIn(value);
+    const secret = held && (await resolveReference(name, held.reference, source));
+    if (secret !== undefined) secrets.push(secret);
+    else if (isSecretName(name)) secrets.push(value);
+    values[name] = held === undefined ? value : `${held.before}${secret}`;
+  }
+  return { values, secrets };
+};
+
 /** The value that `@env:NAME` or `@file:PATH` refers to; undefined for a plain value. */
 const resolveReference = async (
   name: string,
   value: string,
-  { spec, readFile }: EnvironmentSource,
+  { spec, readFile }: Pick<EnvironmentSource, "spec" | "readFile">,
 ): Promise<string | undefined> => {
   const [, kind, target = ""] = /^@(env|file):(.+)$/s.exec(value) ?? [];
   if (kind === undefined) return undefined;

@@ -20,6 +20,7 @@ import {
 } from "../../commands/kinds.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { ADD_DIRS, unsupportedKeys } from "../../protocol/extensions.ts";
+import { mcpVariables } from "../../protocol/mcp-references.ts";
 import { parseRule } from "../../protocol/permission-rules.ts";
 import { isTellable, NOT_TELLABLE } from "../../protocol/redact.ts";
 import { plainFields } from "../../protocol/spec-fields.ts";
@@ -244,6 +245,7 @@ export const specOf = (
   call: Call,
   { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
   added?: AddedKind,
+  mcp?: WorkerSpecInput["mcp"],
 ): WorkerSpecInput => {
   const { flags, args, argv = [] } = call;
   const plain = plainOf(flags);
@@ -267,10 +269,14 @@ export const specOf = (
     ...worktreeOf(flags),
     ...sandboxOf(flags, cwd),
     env: own,
-    client_env: sentEnvironment([...inherit, ...referencedVariables(own), ...(added?.variables ?? [])], {
-      env,
-      stateDir,
-    }),
+    mcp,
+    client_env: sentEnvironment(
+      [...inherit, ...referencedVariables(own), ...mcpVariables(mcp), ...(added?.variables ?? [])],
+      {
+        env,
+        stateDir,
+      },
+    ),
     inherit_env: inherit,
     permission_rules: rulesOf(flags),
     ext: { ...known?.ext, ...extOf(call, where) },

@@ -1,7 +1,7 @@
 /** agent spawn: sends a worker's spec to the daemon, then, if asked, follows its records or waits for its end. */
 import { resolve } from "node:path";
 import { parseLine } from "../../base/json.ts";
-import { OUTPUT_SCHEMA_MAX_BYTES, PROMPT_MAX_BYTES } from "../../base/limits.ts";
+import { MCP_FILE_MAX_BYTES, OUTPUT_SCHEMA_MAX_BYTES, PROMPT_MAX_BYTES } from "../../base/limits.ts";
 import { kindOf, PROGRAM_KIND } from "../../commands/kinds.ts";
 import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -73,6 +73,19 @@ const readOutputSchema = async (
   return schema as WorkerSpecInput["output_schema"];
 };
 
+/**
+ * `{ "mcpServers": { … } }`, or the bare map. Other members beside mcpServers belong to the CLI whose file it is. The daemon
+ * checks the servers themselves.
+ */
+const readMcp = async ({ cwd }: Context, { flags }: Call): Promise<WorkerSpecInput["mcp"]> => {
+  const asked = flags.mcp as string | undefined;
+  if (asked === undefined) return undefined;
+  const path = resolve(cwd, asked);
+  const read = parseLine(await readNamed("mcp", path, MCP_FILE_MAX_BYTES));
+  if (typeof read === "string") throw invalid([`--mcp ${path} holds no JSON object`], "spawn");
+  return (read.mcpServers ?? read) as WorkerSpecInput["mcp"];
+};
+
 export const spawn = (context: Context): Promise<CommandResult> => spawnFrom(context, context.call);
 
 /** The spec that `call` requests, and a connection. The prompt is read before a daemon is started. */
@@ -84,11 +97,12 @@ export const askedSpec = async (
   const read = source === undefined ? undefined : await readPrompt(context, source);
 
   const output_schema = await readOutputSchema(context, call);
+  const mcp = await readMcp(context, call);
 
   const client = await context.connect({ start: true });
   const [typed = PROGRAM_KIND] = call.args;
   const added = kindOf(typed) === undefined ? await addedKind(context, client, typed) : undefined;
-  const spec = specOf(call, context, added);
+  const spec = specOf(call, context, added, mcp);
   return { client, spec: { ...spec, prompt: read ?? spec.prompt, output_schema } };
 };
 

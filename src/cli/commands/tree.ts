@@ -9,6 +9,7 @@ import { REQUEST_MAX_BYTES, TREE_POLL_MS } from "../../base/limits.ts";
 import { type AddedKind, type AddedKinds, makeAddedKinds, NO_KINDS_ADDED } from "../../commands/kinds.ts";
 import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { mcpVariables } from "../../protocol/mcp-references.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../../protocol/tree.ts";
 import {
@@ -131,7 +132,7 @@ const requestOf = ({ tree, added }: LoadedTreeFile, context: Context) => {
   const named: string[] = added.flatMap(({ variables }) => variables);
   const within = <Holder extends { readonly spec: WorkerSpec }>(holder: Holder): Holder => {
     const inherit_env = [...holder.spec.inherit_env, ALWAYS_INHERITED];
-    named.push(...inherit_env, ...referencedVariables(holder.spec.env));
+    named.push(...inherit_env, ...referencedVariables(holder.spec.env), ...mcpVariables(holder.spec.mcp));
     return { ...holder, spec: { ...holder.spec, inherit_env } };
   };
   const inside = (node: TreeNodeSpec): TreeNodeSpec =>

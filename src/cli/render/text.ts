@@ -320,6 +320,7 @@ const spawn: TextOf<Replies["agent/spawn"] & { readonly defaults?: readonly Reso
       ["worktree", plan.worktree && worktreeWords(plan.worktree)],
       ["sandbox", plan.sandbox && sandboxWords(plan.sandbox)],
       ["stdin", oneLine(plan.stdin)],
+      ["mcp", plan.mcp?.join(", ")],
     ]),
     ...(defaults.length === 0 ? [] : [paint("dim", "defaults"), pairs(paint, defaultRows(defaults))]),
     paint("dim", "environment"),

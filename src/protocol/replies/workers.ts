@@ -152,6 +152,7 @@ const plan = z.object({
   cwd: z.string(),
   env: z.record(z.string(), z.string()),
   stdin: z.string(),
+  mcp: z.array(z.string()).optional().describe("its MCP servers, by name"),
   worktree: z
     .object({ repository: z.string(), base_commit: z.string(), branch: z.string().nullable() })
     .optional()

@@ -5,6 +5,7 @@
 
 import { facts as skillFacts } from "../../adapters/kinds/skill/facts.ts";
 import { PROGRAM_KIND } from "../../adapters/kinds.ts";
+import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { addedDirectories, agentOptions } from "../../protocol/extensions.ts";
 import { type PermissionSpec, restartsMore, widerPermission } from "../../protocol/narrower.ts";
 import type { RestartPolicy, WorkerSpec } from "../../protocol/worker.ts";
@@ -46,7 +47,15 @@ export const rootsOf = (spec: WorkerSpec, cwd = spec.cwd): readonly string[] => 
 
 /** One right of the child that is wider than its parent's. */
 export interface WiderRight {
-  readonly what: "permission" | "arguments" | "sandbox" | "network" | "writable" | "worktree" | "restart";
+  readonly what:
+    | "permission"
+    | "arguments"
+    | "mcp"
+    | "sandbox"
+    | "network"
+    | "writable"
+    | "worktree"
+    | "restart";
   readonly child: string;
   readonly parent: string;
 }
@@ -73,6 +82,12 @@ const widerTools = (child: WorkerSpec, parent: WorkerSpec): WiderRight | undefin
       child: "extra arguments of its CLI",
       parent: `--permission ${bound.permission}`,
     };
+  // A server is a program that no permission bounds.
+  const server = Object.entries(child.mcp ?? {}).find(
+    ([name, one]) => canonicalJson(one) !== canonicalJson(parent.mcp?.[name] ?? null),
+  );
+  if (!isEverything(bound) && server !== undefined)
+    return { what: "mcp", child: `the MCP server ${server[0]}`, parent: `--permission ${bound.permission}` };
   return undefined;
 };
 

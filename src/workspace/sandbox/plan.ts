@@ -35,6 +35,8 @@ export interface Confinement {
   /** State directories of other daemons, whose sockets and tokens are equally dangerous. */
   readonly otherStateDirs?: readonly string[];
   readonly workspace: WorkerWorkspace | undefined;
+  /** Further directories that it must read, also below hidden ones. */
+  readonly readable?: readonly string[] | undefined;
   /** The repository's directory for the worktree. */
   readonly adminDir: string | undefined;
 }
@@ -64,7 +66,7 @@ export const planSandbox = (asked: Confinement): SandboxPlan => {
     return {
       net,
       cwd,
-      readable: [],
+      readable: asked.readable ?? [],
       writable: [cwd, ...more],
       protected: gitDirectories(asked),
       hidden,
@@ -73,7 +75,7 @@ export const planSandbox = (asked: Confinement): SandboxPlan => {
   return {
     net,
     cwd,
-    readable: [git_dir],
+    readable: [git_dir, ...(asked.readable ?? [])],
     writable: [...writableOf({ path, git_dir, adminDir }), ...more],
     protected: [
       join(path, ".git"),

@@ -57,6 +57,7 @@ it("stands in help, with the flags that its facts allow and the variable of its 
       "fork",
       "add-dir",
       "output-schema",
+      "mcp",
       "approval-within",
       "approval-default",
     ],

@@ -20,6 +20,7 @@ const party = (given: Partial<WorkerSpecInput> & { readonly kind: string }): Par
 const claude = (given: Partial<WorkerSpecInput> = {}) => party({ kind: "claude_code", ...given });
 const command = (given: Partial<WorkerSpecInput> = {}) => party({ kind: "command", argv: ["sh"], ...given });
 const box = { writable: [] };
+const SERVERS = { one: { command: "x" } };
 
 describe("a child has no more than who asks for it", () => {
   it.each([
@@ -41,6 +42,12 @@ describe("a child has no more than who asks for it", () => {
       party({ kind: "skill", argv: ["fs/read", "sha256:0"], restart: "temporary" }),
       claude(),
     ],
+    ["an MCP server of the parent's", claude({ mcp: SERVERS }), claude({ mcp: SERVERS })],
+    [
+      "an MCP server below an agent that may do anything",
+      claude({ mcp: SERVERS }),
+      claude({ permission: "allow" }),
+    ],
     ["a restart that is rarer", claude({ restart: "temporary" }), claude()],
   ])("%s", (_, child, parent) => {
     expect(widerRight(child, parent)).toBeUndefined();
@@ -56,6 +63,8 @@ describe("a child has no more than who asks for it", () => {
       claude(),
       "extra arguments of its CLI",
     ],
+    ["mcp", claude({ mcp: SERVERS }), claude(), "the MCP server one"],
+    ["mcp", claude({ mcp: SERVERS }), claude({ mcp: { one: { command: "y" } } }), "the MCP server one"],
     ["sandbox", claude(), claude({ sandbox: box }), "no sandbox"],
     ["sandbox", command({ permission: "allow" }), command({ sandbox: box }), "no sandbox"],
     ["network", claude({ sandbox: box }), claude({ sandbox: { net: "none" } }), "--sandbox-net host"],

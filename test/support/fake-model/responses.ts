@@ -28,12 +28,24 @@ interface Body {
   readonly stream?: boolean;
   readonly input?: readonly Item[];
   readonly text?: { readonly format?: { readonly schema?: unknown } };
-  readonly tools?: readonly {
-    readonly type?: string;
-    readonly name?: string;
-    readonly parameters?: Tool["schema"];
-  }[];
+  readonly tools?: readonly Offer[];
 }
+
+interface Offer {
+  readonly type?: string;
+  readonly name?: string;
+  readonly parameters?: Tool["schema"];
+  /** The functions in a namespace. */
+  readonly tools?: readonly Offer[];
+}
+
+/** A function of a namespace is called NAMESPACE/NAME here. */
+const functionsOf = ({ type, name, parameters, tools = [] }: Offer): readonly Tool[] => {
+  if (name === undefined) return [];
+  if (type === "namespace")
+    return tools.flatMap(functionsOf).map((tool) => ({ ...tool, name: `${name}/${tool.name}` }));
+  return type === "function" ? [{ name, schema: parameters }] : [];
+};
 
 const isResult = ({ type = "" }: Item): boolean => type.endsWith("_output");
 const resultOf = ({ output }: Item): string => (typeof output === "string" ? output : textOf(output));
@@ -57,9 +69,7 @@ const read = ({ model = "fake-model", stream = false, input = [], tools = [], te
     prompts,
     round,
     results,
-    tools: tools.flatMap(({ type, name, parameters }) =>
-      type === "function" && name !== undefined ? [{ name, schema: parameters }] : [],
-    ),
+    tools: tools.flatMap(functionsOf),
     model,
     stream,
     schema: text?.format?.schema,
@@ -90,15 +100,17 @@ const itemOf = (block: Block) => {
       };
     case "thinking":
       return { type: "reasoning", id: newId("rs"), summary: [{ type: "summary_text", text: block.text }] };
-    case "call":
+    case "call": {
+      const [name, namespace] = block.name.split("/").reverse();
       return {
         type: "function_call",
         id: newId("fc"),
         call_id: newId("call"),
-        name: block.name,
+        ...{ name, namespace },
         arguments: JSON.stringify(block.input),
         status: "completed",
       };
+    }
   }
 };
 

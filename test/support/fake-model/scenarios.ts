@@ -13,6 +13,8 @@ type Part =
   | { readonly errand: string }
   /** A tool by its name, if it is offered. */
   | { readonly tool: string; readonly input: Readonly<Record<string, string>> }
+  /** A tool of an MCP server, by both names. */
+  | { readonly mcp: string; readonly tool: string; readonly input: Readonly<Record<string, string>> }
   /** A tool that nobody has offered. */
   | { readonly invented: string }
   /** Through the CLI's tool for answers with a schema, else as text. */
@@ -93,6 +95,12 @@ const scenarios = {
     say("It may not be read."),
   ],
   mcpecho: () => [{ parts: [{ tool: "mcp__fake__echo", input: { text: "ping" } }] }, say("It answered.")],
+  /** The servers that a CLI was given, whatever it makes of their names. */
+  mcpboth: () => [
+    { parts: [{ mcp: "fake", tool: "echo", input: { text: "ping" } }] },
+    { parts: [{ mcp: "web", tool: "ping", input: {} }] },
+    say("Both have answered."),
+  ],
   mcpnote: () => [{ parts: [{ tool: "mcp__fake__note", input: {} }] }, say("It is noted.")],
   shellask: () => [
     { parts: [{ shell: "echo made > asked.txt", escalated: true }] },
@@ -232,6 +240,14 @@ export const replyOf = (
         ? { kind: "call", name: ANSWERS, input: part.answer }
         : { kind: "text", text: JSON.stringify(part.answer) };
     if ("invented" in part) return { kind: "call", name: part.invented, input: {} };
+    if ("mcp" in part) {
+      const is = new RegExp(`(^|[_./-])${part.mcp}[_./-]+${part.tool}$`);
+      const offered = tools.find(({ name }) => is.test(name));
+      // Some CLIs tell a model of a tool only when it searches for it, and take its call all the same.
+      return offered === undefined
+        ? { kind: "call", name: `mcp__${part.mcp}__${part.tool}`, input: part.input }
+        : callOf([offered.name], part.input, tools);
+    }
     if ("tool" in part) return callOf([part.tool], part.input, tools);
     if ("errand" in part) return callOf(ERRANDS, { prompt: part.errand, description: "Do an errand" }, tools);
     return "thinking" in part ? { kind: "thinking", text: part.thinking } : { kind: "text", text: part.text };

@@ -35,6 +35,8 @@ export interface Seen {
   readonly asked?: number;
   readonly results?: readonly string[];
   readonly schema?: unknown;
+  /** The names of the tools that were offered. */
+  readonly tools?: readonly string[];
   /** The prompt that the scenario was taken from, with what the CLI has put around it. */
   readonly prompt?: string;
   /** The credential as it was sent. */
@@ -149,6 +151,7 @@ export const startFakeModel = async (): Promise<FakeModel> => {
       path,
       status: failed?.status ?? 200,
       ...{ scenario, round, asked, results, prompt, credential, schema },
+      tools: ask.tools.map(({ name }) => name),
     });
     if (failed !== undefined || "status" in turn) return send(response, failed!);
 

@@ -2,8 +2,15 @@
  * The facts of kind `acp`: any agent that speaks the Agent Client Protocol, and named agents such as
  * `acp:gemini`.
  */
-import { agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../../../protocol/extensions.ts";
-import { agentProblems } from "../../decoding/agent-rules.ts";
+import {
+  agentOptions,
+  HEADLESS,
+  MCP_SERVERS,
+  MODEL,
+  NON_INTERACTIVE,
+  RESUME,
+} from "../../../protocol/extensions.ts";
+import { agentProblems, headerProblems } from "../../decoding/agent-rules.ts";
 import { checkSessionId } from "../../decoding/events.ts";
 import type { KindFacts, NamedAgent } from "../../facts.ts";
 
@@ -101,6 +108,7 @@ const validate: KindFacts["validate"] = (spec, able) => {
     problems.push(
       `An ACP agent needs its program, as in \`agent spawn acp "PROMPT" -- my-agent --acp\`, or a known name: ${KNOWN}.`,
     );
+  problems.push(...headerProblems(spec, "its lines are on record"));
   const { session, fork } = agentOptions(spec);
   if (fork) problems.push("An ACP agent cannot fork a session: leave out --fork.");
   if (session?.by === "last")
@@ -126,7 +134,7 @@ export const facts = {
     "Cline has no choice of model by `--model` for a provider of your own: it takes the model of its settings.",
     "Gemini CLI sends no shell output over ACP, and reports nothing after a denied call: Holdfast records the result when the turn ends.",
   ],
-  capabilities: [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ACP_AGENT],
+  capabilities: [...HEADLESS, RESUME, MODEL, MCP_SERVERS, NON_INTERACTIVE, ACP_AGENT],
   binary: null,
   no_program: {
     on_command_line:

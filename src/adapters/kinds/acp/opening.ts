@@ -26,7 +26,10 @@ export const onInitialized = (state: AcpState, answer: JsonObject, out: DecodedI
   if (result.protocolVersion !== rpc.PROTOCOL_VERSION) return refused(state, OTHER_VERSION, out);
   const info = asObject(result.agentInfo);
   const next = { ...state, agent: asName(info?.name) };
-  const { resume, cwd } = handshake;
+  const { resume, cwd, servers = [] } = handshake;
+  const takes = asObject(asObject(result.agentCapabilities)?.mcpCapabilities);
+  if (servers.some((server) => "url" in server) && takes?.http !== true)
+    return refused(next, NO_ADDRESSES, out);
   if (resume === null) return create(next, handshake, out);
   if (asObject(result.agentCapabilities)?.loadSession !== true) {
     if (resume.asked) return refused(next, CANNOT_LOAD, out);
@@ -37,13 +40,13 @@ export const onInitialized = (state: AcpState, answer: JsonObject, out: DecodedI
       "The agent cannot load the session of its previous incarnation, so it begins a new one.",
     );
   }
-  out.push(say(rpc.loadSession(resume.id, cwd)));
+  out.push(say(rpc.loadSession(resume.id, cwd, servers)));
   return { ...next, handshake: { ...handshake, step: "load" } };
 };
 
 const create = (state: AcpState, handshake: Handshake, out: DecodedItem[], why?: string): AcpState => {
   if (why !== undefined) out.push(voice.status(why));
-  out.push(say(rpc.newSession(handshake.cwd)));
+  out.push(say(rpc.newSession(handshake.cwd, handshake.servers ?? [])));
   return { ...state, handshake: { ...handshake, step: "new" } };
 };
 
@@ -184,6 +187,10 @@ export const onModel = (state: AcpState, answer: JsonObject, out: DecodedItem[])
 const OTHER_VERSION: WorkerError = {
   code: "AGENT_FAILED",
   message: `The agent speaks a version of the Agent Client Protocol other than ${rpc.PROTOCOL_VERSION}.`,
+};
+const NO_ADDRESSES: WorkerError = {
+  code: "UNSUPPORTED_CAPABILITY",
+  message: "The agent takes no MCP servers at an address: name a program that speaks to it, or leave it out.",
 };
 const CANNOT_LOAD: WorkerError = {
   code: "SESSION_NOT_FOUND",

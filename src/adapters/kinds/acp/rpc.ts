@@ -14,6 +14,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { isUlid } from "../../../protocol/forms.ts";
 import type { RequestId } from "../../decoding/dialogue.ts";
+import type { AcpServer } from "./state.ts";
 
 /** The version of the protocol that we speak: an integer that changes only with breaking changes. */
 export const PROTOCOL_VERSION = 1;
@@ -40,13 +41,13 @@ export const initialize = (): string => {
   return line({ id: INITIALIZE, method: "initialize", params });
 };
 
-export const newSession = (cwd: string): string => {
-  const params = { cwd, mcpServers: [] } satisfies NewSessionRequest;
+export const newSession = (cwd: string, servers: readonly AcpServer[]): string => {
+  const params = { cwd, mcpServers: [...servers] } satisfies NewSessionRequest;
   return line({ id: SESSION, method: "session/new", params });
 };
 
-export const loadSession = (sessionId: string, cwd: string): string => {
-  const params = { sessionId, cwd, mcpServers: [] } satisfies LoadSessionRequest;
+export const loadSession = (sessionId: string, cwd: string, servers: readonly AcpServer[]): string => {
+  const params = { sessionId, cwd, mcpServers: [...servers] } satisfies LoadSessionRequest;
   return line({ id: SESSION, method: "session/load", params });
 };
 

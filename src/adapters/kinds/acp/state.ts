@@ -1,4 +1,5 @@
 /** The state of an ACP decoder between two lines: small, immutable, JSON. Every list is bounded. */
+import type { McpServer } from "@agentclientprotocol/sdk";
 import type { Usage, WorkerError } from "../../../protocol/records.ts";
 import type { RequestId } from "../../decoding/dialogue.ts";
 import { NO_USAGE } from "../../decoding/usage.ts";
@@ -10,6 +11,9 @@ export interface Resume {
   readonly asked: boolean;
 }
 
+/** An MCP server: a program, or an address. */
+export type AcpServer = Extract<McpServer, { readonly url: string } | { readonly command: string }>;
+
 /** The dialogue before the first prompt. */
 export interface Handshake {
   readonly step: "initialize" | "new" | "load" | "mode" | "model";
@@ -19,6 +23,8 @@ export interface Handshake {
   readonly model: string | null;
   /** Not everything is allowed, so the agent must ask or abstain. Absent in a state of an older version. */
   readonly guarded?: boolean;
+  /** The servers of the session, as the protocol has them. Absent in a state of an older version. */
+  readonly servers?: readonly AcpServer[];
   /** The request that selects the model, sent once the mode is set. */
   readonly next?: string;
 }

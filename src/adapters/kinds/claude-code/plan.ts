@@ -8,6 +8,7 @@
 import { agentOptions, EXTERNAL_SANDBOX_WARNING } from "../../../protocol/extensions.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 import { asksPermission } from "../../decoding/agent-rules.ts";
+import { bracedAddress, mcpLaunch, sharedForm } from "../../mcp-launch.ts";
 import { converses } from "./converses.ts";
 
 /**
@@ -25,7 +26,8 @@ const ENVIRONMENT = {
  */
 const CONFINED = { IS_SANDBOX: "1" } as const;
 
-export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
+export const plan = (context: PlanContext): LaunchPlan => {
+  const { spec, session: known, binary } = context;
   const { model, session, fork, addDirs, externalSandbox } = agentOptions(spec);
   const argv = [binary, "-p", "--output-format", "stream-json", "--verbose"];
   if (converses(spec)) argv.push("--input-format", "stream-json", "--replay-user-messages");
@@ -39,6 +41,8 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     if (fork) argv.push("--fork-session");
   }
   if (spec.output_schema !== undefined) argv.push("--json-schema", JSON.stringify(spec.output_schema));
+  const mcp = mcpLaunch(context);
+  if (mcp !== undefined) argv.push(`--mcp-config=${sharedForm(mcp, bracedAddress)}`);
   for (const dir of addDirs) argv.push("--add-dir", dir);
   // Without it, actions that need a permission are denied and the run continues (agent-clis.md §8).
   if (externalSandbox || (spec.permission === "allow" && !asksPermission(spec)))
@@ -62,6 +66,7 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     argv,
     env: spec.sandbox === undefined ? ENVIRONMENT : { ...ENVIRONMENT, ...CONFINED },
     stdin,
+    ...(mcp && { scripts: mcp.scripts, references: mcp.references }),
     ...(externalSandbox ? { warnings: [EXTERNAL_SANDBOX_WARNING] } : {}),
   };
 };

@@ -7,7 +7,8 @@
 import { agentOptions, EXTERNAL_SANDBOX_WARNING } from "../../../protocol/extensions.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
-import { APPROVAL_POLICY, QUIET, SANDBOX_MODE } from "./settings.ts";
+import { mcpLaunch } from "../../mcp-launch.ts";
+import { APPROVAL_POLICY, QUIET, SANDBOX_MODE, serverSettings } from "./settings.ts";
 
 /**
  * `codex exec` cannot ask: an action that the sandbox forbids fails, and the run continues. With --permission
@@ -18,7 +19,9 @@ const policiesOf = ({ ext }: WorkerSpec): readonly string[] => [
   `sandbox_mode=${JSON.stringify(ext[SANDBOX_MODE] ?? "read-only")}`,
 ];
 
-export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
+export const plan = (context: PlanContext): LaunchPlan => {
+  const { spec, session: known, binary } = context;
+  const mcp = mcpLaunch(context);
   const { model, session: asked, addDirs, externalSandbox } = agentOptions(spec);
   const session = known === undefined ? asked : ({ by: "id", id: known } as const);
   const bypasses = spec.permission === "allow" || externalSandbox;
@@ -27,6 +30,7 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     ...(bypasses ? [] : policiesOf(spec)),
     // A JSON string is also a TOML string.
     ...(model === undefined ? [] : [`model=${JSON.stringify(model)}`]),
+    ...serverSettings(mcp),
   ];
   const argv = [binary, "exec"];
   // `--add-dir` is a flag of `exec` that `resume` does not know.
@@ -42,6 +46,7 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     argv,
     env: {},
     stdin: { kind: "text", text: spec.prompt ?? "" },
+    ...(mcp && { scripts: mcp.scripts, references: mcp.references }),
     ...(externalSandbox ? { warnings: [EXTERNAL_SANDBOX_WARNING] } : {}),
   };
 };

@@ -2,6 +2,7 @@
 
 import { asName } from "../../../base/json.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
+import { headersBy, type McpLaunch } from "../../mcp-launch.ts";
 
 export const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
 export const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
@@ -35,3 +36,24 @@ export const modelInArguments = ({ argv }: WorkerSpec): string | undefined => {
   });
   return model;
 };
+
+/** The servers as settings, which replace the user's servers of the same name. A JSON text or list is also TOML. */
+export const serverSettings = (mcp: McpLaunch | undefined): readonly string[] =>
+  Object.entries(mcp?.targets ?? {}).map(([name, target]) => {
+    const members =
+      "url" in target
+        ? [
+            ["url", JSON.stringify(target.url)] as const,
+            ["env_http_headers", inlineTable(headersBy(target, (variable) => variable))] as const,
+          ]
+        : [
+            ["command", JSON.stringify(target.command)] as const,
+            ["args", JSON.stringify(target.args)] as const,
+          ];
+    return `mcp_servers.${name}={${members.map(([key, value]) => `${key}=${value}`).join(",")}}`;
+  });
+
+const inlineTable = (table: Readonly<Record<string, string>>): string =>
+  `{${Object.entries(table)
+    .map(([key, value]) => `${JSON.stringify(key)}=${JSON.stringify(value)}`)
+    .join(",")}}`;

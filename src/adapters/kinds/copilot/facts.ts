@@ -1,5 +1,12 @@
 /** The facts of kind `copilot`: GitHub's Copilot CLI. */
-import { ADD_DIRS, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../../../protocol/extensions.ts";
+import {
+  ADD_DIRS,
+  HEADLESS,
+  MCP_SERVERS,
+  MODEL,
+  NON_INTERACTIVE,
+  RESUME,
+} from "../../../protocol/extensions.ts";
 import { agentProblems, forkProblems } from "../../decoding/agent-rules.ts";
 import { type KindFacts, NO_CONVERSATION, NO_QUESTIONS } from "../../facts.ts";
 
@@ -14,7 +21,7 @@ export const facts = {
     "It prints its session only in its last line. Holdfast therefore chooses the id of a new session and records it with the prompt. If the run's own arguments name a session and the run is cut off, the session is unknown.",
     "The text of a try that fails midway stays in the log, followed by the text of the next try.",
   ],
-  capabilities: [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ADD_DIRS],
+  capabilities: [...HEADLESS, RESUME, MODEL, MCP_SERVERS, NON_INTERACTIVE, ADD_DIRS],
   binary: { name: "copilot", variable: "COPILOT_BINARY" },
   credentials: [
     "COPILOT_GITHUB_TOKEN",

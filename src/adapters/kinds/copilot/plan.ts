@@ -5,6 +5,7 @@
 
 import { agentOptions } from "../../../protocol/extensions.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
+import { bracedAddress, mcpLaunch, sharedForm } from "../../mcp-launch.ts";
 import { chosenSession } from "./session.ts";
 
 /** `--env` wins over it. */
@@ -22,6 +23,15 @@ export const plan = (context: PlanContext): LaunchPlan => {
   for (const dir of addDirs) argv.push("--add-dir", dir);
   // Without it, actions that need a permission are denied and the run continues (agent-clis.md §8).
   if (spec.permission === "allow") argv.push("--allow-all");
+  const mcp = mcpLaunch(context);
+  // Without a list of tools it offers none.
+  if (mcp !== undefined)
+    argv.push("--additional-mcp-config", sharedForm(mcp, bracedAddress, { tools: ["*"] }));
   argv.push(...spec.argv);
-  return { argv, env: ENVIRONMENT, stdin: { kind: "text", text: spec.prompt ?? "" } };
+  return {
+    argv,
+    env: ENVIRONMENT,
+    stdin: { kind: "text", text: spec.prompt ?? "" },
+    ...(mcp && { scripts: mcp.scripts, references: mcp.references }),
+  };
 };

@@ -11,6 +11,7 @@ import {
   agentOptions,
   FORK,
   HEADLESS,
+  MCP_SERVERS,
   MODEL,
   NON_INTERACTIVE,
   oneOf,
@@ -68,6 +69,9 @@ const ownProblems = (spec: WorkerSpec): readonly string[] => {
       `The model ${model} is no PROVIDER/MODEL: name the provider first, as in openai/${model.replace(/^\/+/, "")}.`,
     );
   if (spec.argv.length > 0) problems.push("Kind llm takes no extra arguments: leave out what follows `--`.");
+  const named = mcpNames(spec.ext[MCP]) ?? [];
+  const twice = Object.keys(spec.mcp ?? {}).filter((name) => named.includes(name));
+  if (twice.length > 0) problems.push(`MCP server ${twice.join(", ")} is given twice: by mcp and by ${MCP}.`);
   if (session?.by === "last")
     problems.push("Kind llm needs the id of the session to continue: give it with --session.");
   return problems;
@@ -90,6 +94,7 @@ export const facts = {
     RESUME,
     FORK,
     MODEL,
+    MCP_SERVERS,
     NON_INTERACTIVE,
     COMPACTION,
     MCP,

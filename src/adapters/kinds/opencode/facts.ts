@@ -1,7 +1,26 @@
 /** The facts of kind `opencode`: OpenCode. */
-import { FORK, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../../../protocol/extensions.ts";
+import { asObject, parseLine } from "../../../base/json.ts";
+import { FORK, HEADLESS, MCP_SERVERS, MODEL, NON_INTERACTIVE, RESUME } from "../../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
 import { agentProblems } from "../../decoding/agent-rules.ts";
 import { type KindFacts, NO_CONVERSATION, NO_QUESTIONS } from "../../facts.ts";
+
+/** Its configuration in a variable. */
+export const CONTENT = "OPENCODE_CONFIG_CONTENT";
+
+/** The mistake of a variable that the plan could not extend. */
+const contentProblems = ({ mcp, env, client_env }: WorkerSpec): readonly string[] => {
+  if (mcp === undefined) return [];
+  if (env[CONTENT] !== undefined)
+    return [
+      `Servers stand in ${CONTENT}, which --env would replace: put your settings into a file, and name it by OPENCODE_CONFIG.`,
+    ];
+  return asObject(parseLine(client_env[CONTENT] ?? "{}")) === undefined
+    ? [
+        `Your ${CONTENT} holds no JSON object, so no servers can be added to it: name a file by OPENCODE_CONFIG instead.`,
+      ]
+    : [];
+};
 
 export const facts = {
   kind: "opencode",
@@ -15,7 +34,7 @@ export const facts = {
     "It does not report retries, so a provider that refuses looks like one that is slow.",
     "Only its exit code marks the end of a run. The cost of a turn that never ended counts only for budgets.",
   ],
-  capabilities: [...HEADLESS, RESUME, FORK, MODEL, NON_INTERACTIVE],
+  capabilities: [...HEADLESS, RESUME, FORK, MODEL, MCP_SERVERS, NON_INTERACTIVE],
   binary: { name: "opencode", variable: "OPENCODE_BINARY" },
   credentials: [
     "ANTHROPIC_API_KEY",
@@ -52,5 +71,5 @@ export const facts = {
   needs_prompt: true,
   sessions_under: ["XDG_DATA_HOME", "HOME"],
   reading_tools: ["glob", "grep", "list", "read", "webfetch"],
-  validate: agentProblems,
+  validate: (spec, able) => [...agentProblems(spec, able), ...contentProblems(spec)],
 } as const satisfies KindFacts;

@@ -3,8 +3,12 @@
  * (it hangs on an open stdin).
  */
 
+import { asObject, parseLine } from "../../../base/json.ts";
 import { agentOptions } from "../../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
+import { headersBy, type McpLaunch, mcpLaunch } from "../../mcp-launch.ts";
+import { CONTENT } from "./facts.ts";
 
 /** `--env` wins over it. */
 const QUIET = { OPENCODE_DISABLE_AUTOUPDATE: "true" } as const;
@@ -23,7 +27,22 @@ export const guard = (
   [`${prefix}_DISABLE_PROJECT_CONFIG`]: "true",
 });
 
-export const plan = ({ spec, session: known, binary, worker_id }: PlanContext): LaunchPlan => {
+/** Its configuration in a variable, with the servers beside what the user's own variable holds. */
+const contentWith = (mcp: McpLaunch, { client_env }: WorkerSpec): Readonly<Record<string, string>> => {
+  const own = asObject(parseLine(client_env[CONTENT] ?? "{}")) ?? {};
+  const servers = Object.entries(mcp.targets).map(([name, target]) => [
+    name,
+    "url" in target
+      ? { type: "remote", url: target.url, headers: headersBy(target, (held) => `{env:${held}}`) }
+      : { type: "local", command: [target.command, ...target.args] },
+  ]);
+  return {
+    [CONTENT]: JSON.stringify({ ...own, mcp: { ...asObject(own.mcp), ...Object.fromEntries(servers) } }),
+  };
+};
+
+export const plan = (context: PlanContext): LaunchPlan => {
+  const { spec, session: known, binary, worker_id } = context;
   const { model, session, fork } = agentOptions(spec);
   const isAllowed = spec.permission === "allow";
   // A given title saves a request to the model.
@@ -47,6 +66,13 @@ export const plan = ({ spec, session: known, binary, worker_id }: PlanContext): 
   // Allows the requests for which its configuration would ask.
   if (isAllowed) argv.push("--auto");
   argv.push(...spec.argv);
-  const env = isAllowed ? QUIET : { ...QUIET, ...guard("deny") };
-  return { argv, env, stdin: { kind: "text", text: spec.prompt ?? "" } };
+  const mcp = mcpLaunch(context);
+  const servers = mcp && contentWith(mcp, spec);
+  const env = { ...QUIET, ...(isAllowed ? {} : guard("deny")), ...servers };
+  return {
+    argv,
+    env,
+    ...(mcp && { scripts: mcp.scripts, references: mcp.references }),
+    stdin: { kind: "text", text: spec.prompt ?? "" },
+  };
 };

@@ -1,6 +1,14 @@
 /** The facts of kind `qwen_code`: Qwen Code. */
-import { ADD_DIRS, FORK, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../../../protocol/extensions.ts";
-import { agentProblems, commaProblems } from "../../decoding/agent-rules.ts";
+import {
+  ADD_DIRS,
+  FORK,
+  HEADLESS,
+  MCP_SERVERS,
+  MODEL,
+  NON_INTERACTIVE,
+  RESUME,
+} from "../../../protocol/extensions.ts";
+import { agentProblems, commaProblems, headerProblems } from "../../decoding/agent-rules.ts";
 import { type KindFacts, NO_CONVERSATION, NO_COST, NO_QUESTIONS } from "../../facts.ts";
 
 export const facts = {
@@ -15,7 +23,7 @@ export const facts = {
     "It reports an answer that the provider cut off or refused as a good one. The text of a try that fails midway stays in the log, followed by the text of the next try.",
     "If a session is continued, it reports the usage from the session's beginning. Holdfast then counts the messages of the run, without the CLI's own side requests.",
   ],
-  capabilities: [...HEADLESS, RESUME, FORK, MODEL, NON_INTERACTIVE, ADD_DIRS],
+  capabilities: [...HEADLESS, RESUME, FORK, MODEL, MCP_SERVERS, NON_INTERACTIVE, ADD_DIRS],
   binary: { name: "qwen", variable: "QWEN_BINARY" },
   credentials: [
     "ANTHROPIC_API_KEY",
@@ -42,5 +50,9 @@ export const facts = {
   sessions_under: ["QWEN_RUNTIME_DIR", "QWEN_HOME", "HOME"],
   reading_tools: ["glob", "grep_search", "list_directory", "read_file", "read_mcp_resource", "web_fetch"],
   state: [{ home: ".qwen", variable: "QWEN_HOME" }],
-  validate: (spec, able) => [...agentProblems(spec, able), ...commaProblems(spec, "Qwen Code")],
+  validate: (spec, able) => [
+    ...agentProblems(spec, able),
+    ...commaProblems(spec, "Qwen Code"),
+    ...headerProblems(spec, "its arguments can be seen by others"),
+  ],
 } as const satisfies KindFacts;

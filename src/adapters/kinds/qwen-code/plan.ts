@@ -5,12 +5,19 @@
 import { uuidFor } from "../../../base/uuid.ts";
 import { agentOptions } from "../../../protocol/extensions.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
+import { type AddressToCall, givenHeaders, mcpLaunch, sharedForm } from "../../mcp-launch.ts";
 import { NAMES_SESSION } from "./state.ts";
 
 /** No second copy of itself with more memory, and no warning that it runs unconfined. `--env` wins over both. */
 export const ENVIRONMENT = { QWEN_CODE_NO_RELAUNCH: "true", QWEN_CODE_SUPPRESS_YOLO_WARNING: "1" } as const;
 
-export const plan = ({ spec, session: known, binary, worker_id, incarnation }: PlanContext): LaunchPlan => {
+const addressOf = (target: AddressToCall): object => ({
+  httpUrl: target.url,
+  headers: givenHeaders(target),
+});
+
+export const plan = (context: PlanContext): LaunchPlan => {
+  const { spec, session: known, binary, worker_id, incarnation } = context;
   const { model, session, fork, addDirs } = agentOptions(spec);
   const argv = [binary, "--output-format", "stream-json"];
   if (model !== undefined) argv.push("--model", model);
@@ -25,6 +32,13 @@ export const plan = ({ spec, session: known, binary, worker_id, incarnation }: P
   // mode in which a model decides what is allowed.
   argv.push("--approval-mode", spec.permission === "allow" ? "yolo" : "default");
   if (spec.budget.turns !== undefined) argv.push("--max-session-turns", String(spec.budget.turns));
+  const mcp = mcpLaunch(context);
+  if (mcp !== undefined) argv.push("--mcp-config", sharedForm(mcp, addressOf));
   argv.push(...spec.argv);
-  return { argv, env: ENVIRONMENT, stdin: { kind: "text", text: spec.prompt ?? "" } };
+  return {
+    argv,
+    env: ENVIRONMENT,
+    stdin: { kind: "text", text: spec.prompt ?? "" },
+    ...(mcp && { scripts: mcp.scripts }),
+  };
 };

@@ -18,6 +18,7 @@ import {
 } from "../../../base/limits.ts";
 import { VERSION } from "../../../base/version.ts";
 import { HoldfastError } from "../../../protocol/errors.ts";
+import { secretIn } from "../../../protocol/mcp-references.ts";
 import type { McpServer } from "../../../protocol/mcp-servers.ts";
 import { isReference, type Secrets, secretOf } from "../../secrets.ts";
 import { boundedFetch } from "../../wire.ts";
@@ -46,6 +47,18 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
+const headersOf = async (
+  { headers = {} }: { readonly headers?: Readonly<Record<string, string>> | undefined },
+  of: string,
+  secrets: Secrets,
+): Promise<Readonly<Record<string, string>>> => {
+  const read = Object.entries(headers).map(async ([name, value]) => {
+    const held = secretIn(value);
+    return [name, held === undefined ? value : held.before + (await secretOf(held.reference, of, secrets))];
+  });
+  return Object.fromEntries(await Promise.all(read)) as Readonly<Record<string, string>>;
+};
+
 /** Its own variables, and no others of the agent's but those that every program needs. */
 const transportTo = async ({ name, server, cwd, secrets }: McpTarget): Promise<Transport> => {
   const of = `the MCP server ${name}`;
@@ -61,7 +74,12 @@ const transportTo = async ({ name, server, cwd, secrets }: McpTarget): Promise<T
   const token = server.token === undefined ? undefined : await secretOf(server.token, of, secrets);
   return new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: boundedFetch({ silence_ms: MCP_CALL_MAX_MS, max_bytes: MCP_MESSAGE_MAX_BYTES }),
-    ...(token !== undefined && { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
+    requestInit: {
+      headers: {
+        ...(await headersOf(server, of, secrets)),
+        ...(token && { authorization: `Bearer ${token}` }),
+      },
+    },
   });
 };
 

@@ -7,21 +7,26 @@ import { agentOptions, EXTERNAL_SANDBOX_WARNING } from "../../../../protocol/ext
 import type { WorkerSpec } from "../../../../protocol/worker.ts";
 import type { LaunchPlan, Opening, PlanContext } from "../../../adapter.ts";
 import { asksPermission } from "../../../decoding/agent-rules.ts";
-import { APPROVAL_POLICY, modelInArguments, QUIET, SANDBOX_MODE } from "../settings.ts";
+import { mcpLaunch } from "../../../mcp-launch.ts";
+import { APPROVAL_POLICY, modelInArguments, QUIET, SANDBOX_MODE, serverSettings } from "../settings.ts";
 import * as rpc from "./rpc.ts";
 import { type AppServerState, begin, type ThreadWanted } from "./state.ts";
 
-export const plan = ({ spec, binary }: PlanContext): LaunchPlan => {
+export const plan = (context: PlanContext): LaunchPlan => {
+  const { spec, binary } = context;
+  const mcp = mcpLaunch(context);
   const { addDirs, externalSandbox } = agentOptions(spec);
   const settings = [
     ...QUIET,
     // A JSON list of strings is also a TOML list.
     ...(addDirs.length === 0 ? [] : [`sandbox_workspace_write.writable_roots=${JSON.stringify(addDirs)}`]),
+    ...serverSettings(mcp),
   ];
   return {
     argv: [binary, "app-server", ...settings.flatMap((setting) => ["-c", setting]), ...spec.argv],
     env: {},
     stdin: { kind: "open", text: rpc.initialize() },
+    ...(mcp && { scripts: mcp.scripts, references: mcp.references }),
     ...(externalSandbox ? { warnings: [EXTERNAL_SANDBOX_WARNING] } : {}),
   };
 };
