@@ -146,6 +146,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
     args: [ids("workers to follow", { required: false })],
     flags: [
       { name: "all", short: "a", type: "bool", help: "follow every worker, until Ctrl-C" },
+      { name: "subtree", type: "bool", help: "also everything that their agents spawn, until none is left" },
       {
         name: "from",
         type: "cursor",

@@ -76,9 +76,10 @@ export const checkConnect = (options: unknown): void => void checkedBy(Connect, 
 export const checkOpen = (options: unknown): z.output<typeof Open> => checkedBy(Open, options);
 
 const Watch = Requests["agent/watch"]
-  .pick({ ids: true, types: true, kinds: true, from: true, follow: true, tail: true })
+  .pick({ ids: true, subtree: true, types: true, kinds: true, from: true, follow: true, tail: true })
   .partial()
-  .extend({ signal: isSignal.optional() });
+  .extend({ signal: isSignal.optional() })
+  .refine(({ ids = [], subtree }) => subtree !== true || ids.length > 0, "subtree: it needs ids");
 
 /** Refuses a `from` that is neither a seq nor a cursor, and an unknown option. */
 export const checkWatch = (options: unknown): void => void checkedBy(Watch, options);

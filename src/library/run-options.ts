@@ -29,6 +29,8 @@ export interface AskOptions extends AbortOptions {
 export interface WatchOptions<T extends RecordType = RecordType> extends AbortOptions {
   /** Only records of these workers. Default: of all. */
   readonly ids?: readonly string[];
+  /** Also records of everything that their agents spawn, at any depth; it ends with the last of them. Default: false. */
+  readonly subtree?: boolean;
   /** Only records of these types. */
   readonly types?: readonly T[];
   /** Only AgentEvents of these kinds. */

@@ -266,6 +266,8 @@ export const Requests = {
   "agent/watch": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
     all: z.boolean().default(false),
+    /** Also everything that the agents of these workers spawn. */
+    subtree: z.boolean().default(false),
     /** A seq, or a cursor `EPOCH:SEQ`. */
     from: z.union([z.int().min(0), z.string().regex(CURSOR)]).optional(),
     since_ms: ms.optional(),

@@ -38,6 +38,8 @@ export interface WatchQuery {
   /** End after this seq, even if the workers have not ended. */
   readonly until?: number;
   readonly ids?: readonly string[];
+  /** Also records of everything that the agents of these workers spawn, at any depth. */
+  readonly subtree?: boolean;
   /** Only records of these streams and of the workers in `ids`. */
   readonly streams?: readonly string[];
   readonly filter?: RecordFilter;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeCommands, until } from "../cli/support/commands.ts";
 import { AGENT } from "../support/built.ts";
-import { openRuntime } from "./support.ts";
+import { collect, openRuntime } from "./support.ts";
 
 test("wait with subtree resolves after the last worker below, and without it before", async () => {
   const commands = makeCommands();
@@ -26,6 +26,13 @@ test("wait with subtree resolves after the last worker below, and without it bef
       { name: "below", status: "completed" },
     ]);
     expect(await runtime.wait(["above"], undefined, { subtree: true })).toHaveLength(2);
+    const ended = await collect(
+      runtime.watch({ ids: ["above"], subtree: true, types: ["worker_completed"] }),
+    );
+    expect(ended.map(({ worker_id }) => worker_id)).toEqual(ends.map(({ id }) => id));
+    await expect(collect(runtime.watch({ subtree: true }))).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+    });
     await runtime.close();
   } finally {
     await commands.close();

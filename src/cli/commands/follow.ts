@@ -49,7 +49,11 @@ export const follow = async (
   let { from } = query;
   let records = 0;
   const resume = (): string =>
-    ["agent watch", ...refs, ...(from === undefined ? [] : ["--from", from])].join(" ");
+    [
+      ...["agent watch", ...refs],
+      ...(query.subtree === true ? ["--subtree"] : []),
+      ...(from === undefined ? [] : ["--from", from]),
+    ].join(" ");
   const { next, cursor } = await outlasting(context, { start, resume }, async (client) => {
     if (context.mode === "text") await learnNames(context, client, refs);
     const { epoch, head } = await client.request("daemon/status", {});

@@ -15,6 +15,7 @@ export const watchProblems = ({ flags, args }: Call): readonly string[] => {
   for (const kind of kinds)
     if (!known.includes(kind)) problems.push(`--kinds knows no "${kind}"${didYouMean(kind, known)}`);
   if (flags.all && args.length > 0) problems.push("agent watch takes IDs or --all, not both");
+  if (flags.subtree && args.length === 0) problems.push("agent watch --subtree needs an ID");
   if (flags.from !== undefined && flags.since !== undefined)
     problems.push("agent watch takes --from or --since, not both");
   return problems;
@@ -37,6 +38,7 @@ export const watch = async (context: Context): Promise<CommandResult> => {
   const query = {
     ids,
     all: ids.length === 0,
+    subtree: flags.subtree === true,
     follow: ids.length === 0,
     from: flags.from as StartCursor | undefined,
     since_ms: flags.since as number | undefined,

@@ -38,9 +38,11 @@ export const watched = (
   });
 
 /** No ids means all workers, with or without `all`. */
-const contradictions = ({ ids, all, from, since_ms }: RequestData<"agent/watch">): string[] => {
+const contradictions = ({ ids, all, subtree, from, since_ms }: RequestData<"agent/watch">): string[] => {
   const problems: string[] = [];
   if (all && ids.length > 0) problems.push("Give ids or all, not both.");
+  if (subtree && ids.length === 0)
+    problems.push("Give ids with subtree: without them, all workers are meant.");
   if (from !== undefined && since_ms !== undefined) problems.push("Give from or since_ms, not both.");
   return problems;
 };
@@ -52,6 +54,7 @@ const queryOf = (data: RequestData<"agent/watch">, ids: readonly string[]): Watc
   tail: data.tail,
   until: data.until,
   ids: ids.length > 0 ? ids : undefined,
+  subtree: data.subtree,
   filter: {
     // An unknown type name matches no record.
     types: data.types.length > 0 ? (data.types as RecordType[]) : undefined,

@@ -19,6 +19,8 @@ export interface LinePage {
 export interface Follow {
   readonly from: number;
   readonly filter: RecordFilter;
+  /** In its place, and asked before each page: a filter that grows. Its reader looks at every commit. */
+  readonly filterNow?: (() => RecordFilter) | undefined;
   /** The last seq to read; undefined to go on with the live tail. */
   readonly until?: number;
   /** Called when everything is read: true ends the stream. */
@@ -55,7 +57,11 @@ const lookFrom = (log: ReadableLog, follow: Follow, from: number): ReadOutcome =
   // Ask before reading: records written after the answer come with the next page.
   const over = follow.isOver();
   const cut = follow.isCut();
-  const { lines: read, seqs, scanned } = log.readLines(from, READ_PAGE_RECORDS, follow.filter);
+  const {
+    lines: read,
+    seqs,
+    scanned,
+  } = log.readLines(from, READ_PAGE_RECORDS, follow.filterNow?.() ?? follow.filter);
   const lines = scanned <= until ? read : read.filter((_, at) => (seqs[at] as number) <= until);
   const next = Math.min(scanned, until);
   if (lines.length > 0) return { type: "page", page: { lines, seqs, head: next }, next };
@@ -83,7 +89,8 @@ export class Follower implements Waiter {
     this.followed = followed;
     this.cursor = follow.from;
     // A follower that ends at a seq looks at every commit, so that it finds its end.
-    this.streams = follow.until === undefined ? streamsOf(follow.filter) : undefined;
+    const looksAtAll = follow.until !== undefined || follow.filterNow !== undefined;
+    this.streams = looksAtAll ? undefined : streamsOf(follow.filter);
   }
 
   /** Reads from its cursor, or from `passed` if it has nothing to read before. */

@@ -4,9 +4,11 @@ import { attempt } from "../../actors/machine/attempt.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import { isEnded } from "../../protocol/worker.ts";
+import type { RecordFilter } from "../../store/event-log.ts";
 import type { WorkerRow } from "../../store/views.ts";
 import type { RuntimeApi, WatchQuery } from "../api.ts";
 import type { Core } from "../core.ts";
+import { withDescendants } from "../descendants.ts";
 import { seqOf, tailOf } from "../following/cursor.ts";
 import { type Follow, followed, pages } from "../following/follower.ts";
 
@@ -27,17 +29,25 @@ export const makeWatching = (core: Core, isOver: () => boolean): Pick<RuntimeApi
             : log.seqAt(wallMs() - query.since_ms) - 1
           : seqOf(log, query.from),
       );
-      const filter = {
-        ...query.filter,
-        ...(ids === undefined ? {} : { worker_ids: ids }),
-        ...(query.streams === undefined ? {} : { streams: query.streams }),
+      // A worker is in the views as soon as its first record is in the log.
+      const isGrowing = query.subtree === true && ids !== undefined;
+      const idsNow = () => (isGrowing ? withDescendants(views, ids) : ids);
+      const filterNow = (): RecordFilter => {
+        const worker_ids = idsNow();
+        return {
+          ...query.filter,
+          ...(worker_ids === undefined ? {} : { worker_ids }),
+          ...(query.streams === undefined ? {} : { streams: query.streams }),
+        };
       };
+      const filter = filterNow();
       const from =
         query.tail === undefined ? (since ?? log.head()) : yield* tailOf(log, filter, since ?? 0, query.tail);
-      const haveEnded = () => (ids ?? []).every((id) => isEnded((views.worker(id) as WorkerRow).state));
+      const haveEnded = () => (idsNow() ?? []).every((id) => isEnded((views.worker(id) as WorkerRow).state));
       return {
         from,
         filter,
+        filterNow: isGrowing ? filterNow : undefined,
         until: query.until,
         isOver: () => !query.follow && haveEnded(),
         isCut: isOver,
