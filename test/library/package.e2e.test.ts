@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { program } from "./support.ts";
 
@@ -39,6 +40,8 @@ const installed = join(project, "node_modules", "holdfast");
 let tarball: string;
 /** The daemon, the client, the engine, the library and the dashboard are five programs, each with its dependencies in it. */
 const PACKED_MAX_BYTES = 3_200_000;
+/** Most of it is the catalogue of errors. */
+const BUNDLED_MAX_BYTES = 16 * 1024;
 
 /** As `npm pack` does it, in a copy: other tests read the files meanwhile. */
 const pack = (clone: string): string => {
@@ -154,6 +157,20 @@ describe("its types", () => {
     );
     expect(errors).toEqual([]);
   });
+});
+
+test(`a bundler takes of it what a program uses: a pure function in ${BUNDLED_MAX_BYTES / 1024} KiB, and the check of Node's version`, async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: 'export { projectRun } from "holdfast";', resolveDir: project },
+    bundle: true,
+    minify: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+  });
+  const [{ text }] = outputFiles as [{ text: string }];
+  expect(text.length).toBeLessThanOrEqual(BUNDLED_MAX_BYTES);
+  expect(text).toContain("which is too old");
 });
 
 describe("its tarball", () => {
