@@ -19,7 +19,7 @@ import {
   OutputReply,
 } from "../../src/protocol/replies/talk.ts";
 import { TokenChange, TokenView } from "../../src/protocol/replies/tokens.ts";
-import { AppliedReply, TreeNode } from "../../src/protocol/replies/trees.ts";
+import { AppliedReply, TreeSupervisor } from "../../src/protocol/replies/trees.ts";
 import { PerWorker, SpawnReply, WaitReply, WorkerView } from "../../src/protocol/replies/workers.ts";
 import { type RequestName, Requests } from "../../src/protocol/requests.ts";
 import { RestartPolicy } from "../../src/protocol/worker.ts";
@@ -91,7 +91,7 @@ export const WIRE = {
   "mailbox/poll": z.object({ messages: z.array(PolledMail) }),
   "mailbox/list": page({ messages: z.array(MailView) }),
   "agent/list": page({ workers: z.array(WorkerView), total: z.int() }),
-  "agent/tree": TreeNode,
+  "agent/tree": TreeSupervisor,
   "jobs/list": page({ jobs: z.array(JobView) }),
   "jobs/wait": z.object({ jobs: z.array(JobView) }),
   "jobs/result": OutputReply.omit({ id: true }).extend({ job_id: id }),

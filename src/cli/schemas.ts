@@ -35,7 +35,7 @@ import {
   OutputReply,
 } from "../protocol/replies/talk.ts";
 import { TokenChange, TokenView } from "../protocol/replies/tokens.ts";
-import { AppliedReply, TreeNode } from "../protocol/replies/trees.ts";
+import { AppliedReply, TreeSupervisor } from "../protocol/replies/trees.ts";
 import { UsageReply } from "../protocol/replies/usage.ts";
 import { workerError } from "../protocol/replies/worker-error.ts";
 import {
@@ -270,7 +270,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/list": z.array(WorkerView),
   "agent/top": z.object({}),
   "agent/tree": z.union([
-    TreeNode,
+    TreeSupervisor,
     z.object({ trees: z.int().describe("with --follow: how many trees were shown") }),
   ]),
   "agent/why": why,

@@ -116,6 +116,8 @@ export type {
   SpawnReply,
   TreeChange,
   TreeNode,
+  TreeSupervisor,
+  TreeWorker,
   UsageReply,
   UsageRow,
   UsageSum,

@@ -224,7 +224,7 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
   }
 
   /** The root supervisor, its trees, and the workers that have not ended. */
-  tree(): Promise<replies.TreeNode> {
+  tree(): Promise<replies.TreeSupervisor> {
     return this.call(() => this.api.tree());
   }
 

@@ -4,9 +4,9 @@
  */
 import type { WorkerError } from "./completion.ts";
 import { HoldfastError } from "./errors.ts";
-import type { TreeNode } from "./replies/trees.ts";
+import type { TreeNode, TreeSupervisor, TreeWorker } from "./replies/trees.ts";
 
-type NodePhase = NonNullable<TreeNode["phase"]>;
+type NodePhase = NonNullable<TreeSupervisor["phase"]>;
 
 export type TreeStanding =
   | { readonly is: "on its way" }
@@ -30,9 +30,9 @@ interface FailedWorker {
   readonly reason: string;
 }
 
-interface PathNode {
+interface PathNode<N extends TreeNode = TreeNode> {
   readonly path: string;
-  readonly node: TreeNode;
+  readonly node: N;
 }
 
 /** In start order. The children of a dynamic supervisor are not in the file. */
@@ -51,32 +51,34 @@ const ON_ITS_WAY: readonly (string | undefined)[] = [
   "restarting",
   "backing_off",
   "stopping",
-] satisfies (NodePhase | TreeNode["state"])[];
-const FAILED: readonly (string | undefined)[] = ["failed", "parked", "lost"] satisfies TreeNode["state"][];
+] satisfies (NodePhase | TreeWorker["state"])[];
+const FAILED: readonly (string | undefined)[] = ["failed", "parked", "lost"] satisfies TreeWorker["state"][];
 
-const isWorker = ({ node }: PathNode): boolean => node.type === "worker";
-const hasFailed = ({ node }: PathNode): boolean => FAILED.includes(node.state);
+const isWorker = (member: PathNode): member is PathNode<TreeWorker> => member.node.type === "worker";
+const isSupervisor = (member: PathNode): member is PathNode<TreeSupervisor> => !isWorker(member);
+const hasFailed = ({ node }: PathNode<TreeWorker>): boolean => FAILED.includes(node.state);
 
 /** A supervisor that ended without a failure below it has finished, as a job does: its significant child has ended. */
-const gaveUp = ({ path, node }: PathNode, tree: string): boolean =>
+const gaveUp = ({ path, node }: PathNode<TreeSupervisor>, tree: string): boolean =>
   node.phase === "parked" ||
   (node.phase === "terminated" &&
-    (node.strategy === "dynamic" ||
-      membersOf(node, path, tree).some((member) => isWorker(member) && hasFailed(member))));
+    (node.strategy === "dynamic" || membersOf(node, path, tree).filter(isWorker).some(hasFailed)));
 
 /** The top supervisor of a tree, below the root. */
-export const treeIn = (root: TreeNode, tree: string): TreeNode | undefined =>
-  root.children.find(({ type, name }) => type === "supervisor" && name === tree);
+export const treeIn = (root: TreeSupervisor, tree: string): TreeSupervisor | undefined =>
+  root.children.find((node) => node.type === "supervisor" && node.name === tree) as
+    | TreeSupervisor
+    | undefined;
 
 /** The members of a tree that are no longer on their way up, and all of them. */
-export const countUp = (top: TreeNode): { readonly up: number; readonly all: number } => {
+export const countUp = (top: TreeSupervisor): { readonly up: number; readonly all: number } => {
   const tree = top.name ?? top.id;
   const workers = membersOf(top, tree, tree).filter(isWorker);
   const onTheirWay = workers.filter(({ node }) => ON_ITS_WAY.includes(node.state));
   return { up: workers.length - onTheirWay.length, all: workers.length };
 };
 
-export const progressOf = (top: TreeNode | undefined): TreeStanding => {
+export const progressOf = (top: TreeSupervisor | undefined): TreeStanding => {
   if (top === undefined) return { is: "gone", state: "terminated" };
   const tree = top.name ?? top.id;
   const state = top.phase ?? "running";
@@ -87,8 +89,8 @@ export const progressOf = (top: TreeNode | undefined): TreeStanding => {
   if (state === "running" && members.some((member) => ON_ITS_WAY.includes(stateOf(member))))
     return { is: "on its way" };
   if (top.tombstone === true) return { is: "killed", state, path: tree };
-  const workers = members.filter((member) => isWorker(member) && hasFailed(member));
-  const supervisors = [{ path: tree, node: top }, ...members.filter((member) => !isWorker(member))];
+  const workers = members.filter(isWorker).filter(hasFailed);
+  const supervisors = [{ path: tree, node: top }, ...members.filter(isSupervisor)];
   const supervisor = supervisors.find((member) => gaveUp(member, tree));
   if (workers.length === 0 && supervisor === undefined) return { is: "up", state };
   return {
@@ -100,7 +102,8 @@ export const progressOf = (top: TreeNode | undefined): TreeStanding => {
   };
 };
 
-const reasonOf = ({ reason, state, phase }: TreeNode): string => reason || (state ?? phase ?? "down");
+const reasonOf = (node: TreeNode): string =>
+  node.reason || (node.type === "worker" ? node.state : (node.phase ?? "down"));
 
 export type FinalStanding = Exclude<TreeStanding, { readonly is: "on its way" }>;
 

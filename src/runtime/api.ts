@@ -52,7 +52,7 @@ import type {
   RawStream,
   RuntimeStatus,
   SpawnReply,
-  TreeNode,
+  TreeSupervisor,
   UsageReply,
   WaitReply,
   WhyReply,
@@ -341,7 +341,7 @@ export interface RuntimeApi {
     options?: WorkerFilter & { readonly all?: boolean } & ShownParts,
   ): Effect.Effect<readonly WorkerView[], HoldfastError>;
   info(id: string, parts?: ShownParts): Effect.Effect<WorkerInfo, HoldfastError>;
-  tree(): Effect.Effect<TreeNode, HoldfastError>;
+  tree(): Effect.Effect<TreeSupervisor, HoldfastError>;
   /** Tokens, costs, turns, tool calls and time of completed turns, including those of removed and ended workers. */
   usage(asked: UsageAsked): Effect.Effect<UsageReply, HoldfastError>;
   /** The decisions about a worker, or about a supervisor by its path. */

@@ -23,7 +23,13 @@ export type {
   MessagesReply,
   OutputReply,
 } from "../protocol/replies/talk.ts";
-export type { AppliedReply, TreeChange, TreeNode } from "../protocol/replies/trees.ts";
+export type {
+  AppliedReply,
+  TreeChange,
+  TreeNode,
+  TreeSupervisor,
+  TreeWorker,
+} from "../protocol/replies/trees.ts";
 export type { SubtreeSum, UsageReply, UsageReport, UsageRow, UsageSum } from "../protocol/replies/usage.ts";
 export type {
   BudgetView,

@@ -48,8 +48,10 @@ const apply = (daemon: Daemon, root: Node) =>
 
 const find = (node: TreeNode, id: string): TreeNode | undefined =>
   node.id === id ? node : node.children.map((one) => find(one, id)).find((one) => one !== undefined);
-const phaseOf = async (daemon: Daemon, id: string) =>
-  find(await daemon.request<TreeNode>("agent/tree", {}), id)?.phase;
+const phaseOf = async (daemon: Daemon, id: string) => {
+  const node = find(await daemon.request<TreeNode>("agent/tree", {}), id);
+  return node?.type === "supervisor" ? node.phase : undefined;
+};
 const running = (daemon: Daemon, id: string) =>
   until(`${id} runs`, async () => (await phaseOf(daemon, id)) === "running");
 

@@ -11,7 +11,10 @@ import type {
   PerWorker,
   Runtime,
   SpawnOptions,
+  TreeNode,
   TreeRecord,
+  TreeSupervisor,
+  TreeWorker,
   WaitReply,
   WorkerRecord,
   WorkerSpec,
@@ -95,6 +98,20 @@ test("a record says of which worker and run it is, if its type always has one", 
   type Item<I> = I extends AsyncIterable<infer R> ? R : never;
   expectTypeOf<Item<ReturnType<typeof watched>>["type"]>().toEqualTypeOf<"worker_exited" | "worker_ended">();
   expectTypeOf<Item<ReturnType<typeof watched>>>().toExtend<WorkerRecord>();
+});
+
+test("a node of a tree is a supervisor or a worker, and the top is a supervisor", () => {
+  const read = (node: TreeNode): string => {
+    // @ts-expect-error only a worker has a state
+    node.state;
+    if (node.type === "worker") {
+      expectTypeOf(node.children).toEqualTypeOf<readonly TreeWorker[]>();
+      return node.state;
+    }
+    return `${node.strategy} ${node.phase ?? ""}`;
+  };
+  expectTypeOf(read).parameter(0).toEqualTypeOf<TreeSupervisor | TreeWorker>();
+  expectTypeOf((runtime: Runtime) => runtime.tree()).returns.resolves.toEqualTypeOf<TreeSupervisor>();
 });
 
 test("every field of a spec can be asked for, but for those that are ours", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { countUp, progressOf } from "../../src/protocol/tree-standing.ts";
-import type { TreeNode } from "../../src/runtime/api.ts";
+import type { TreeSupervisor } from "../../src/runtime/replies.ts";
 
 const worker = (name: string, state: string, rest: object = {}) => ({
   id: `id-${name}`,
@@ -21,7 +21,7 @@ const supervisor = (name: string, phase: string, children: readonly object[], re
   ...rest,
 });
 const standing = (phase: string, children: readonly object[]) =>
-  progressOf(supervisor("shop", phase, children) as unknown as TreeNode);
+  progressOf(supervisor("shop", phase, children) as unknown as TreeSupervisor);
 
 describe("a tree is up", () => {
   it.each<[string, readonly object[]]>([
@@ -57,7 +57,7 @@ test("a member that runs or has ended is up, and one that was killed by hand doe
     worker("c", "cancelled", { tombstone: true }),
     supervisor("s", "running", [worker("d", "starting"), worker("e", "completed")]),
   ];
-  expect(countUp(supervisor("shop", "running", children) as unknown as TreeNode)).toEqual({ up: 2, all: 4 });
+  expect(countUp(supervisor("shop", "running", children) as unknown as TreeSupervisor)).toEqual({ up: 2, all: 4 });
 });
 
 describe("a tree is on its way", () => {
@@ -116,7 +116,7 @@ describe("a tree has failed", () => {
   });
   it("and is killed when somebody killed it by name", () => {
     const top = supervisor("shop", "terminated", [worker("a", "cancelled")], { tombstone: true });
-    expect(progressOf(top as unknown as TreeNode)).toEqual({
+    expect(progressOf(top as unknown as TreeSupervisor)).toEqual({
       is: "killed",
       state: "terminated",
       path: "shop",

@@ -21,7 +21,8 @@ import {
   treeIn,
 } from "../../protocol/tree-standing.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { AppliedReply, PerWorker, TreeNode } from "../../runtime/api.ts";
+import type { AppliedReply, PerWorker } from "../../runtime/api.ts";
+import type { TreeNode, TreeSupervisor } from "../../runtime/replies.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
 import type { TreeFile } from "../../tree-file/read.ts";
 import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
@@ -224,7 +225,7 @@ const standingOf = (context: Context, tree: string, tell: (top: TreeNode) => voi
     }
   });
 
-const treeNode = async (client: Client, tree: string): Promise<TreeNode | undefined> =>
+const treeNode = async (client: Client, tree: string): Promise<TreeSupervisor | undefined> =>
   treeIn(await client.request("agent/tree", {}), tree);
 
 const whyNot = async (

@@ -6,7 +6,7 @@ import type { ResolvedDefault } from "../../protocol/defaults.ts";
 import { deniedCount } from "../../protocol/denied.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../runtime/replies.ts";
+import type { TreeNode, TreeSupervisor, WaitReply, WorkerInfo, WorkerView } from "../../runtime/replies.ts";
 import type { Valid } from "../reports.ts";
 import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
@@ -118,8 +118,8 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
   return table([head.map((cell) => paint("dim", cell)), ...rows], layout);
 };
 
-const supervisorLine = (node: TreeNode, name: string, used: string, paint: Paint): string => {
-  const strategy = paint("dim", stateWord(node.strategy ?? "supervisor"));
+const supervisorLine = (node: TreeSupervisor, name: string, used: string, paint: Paint): string => {
+  const strategy = paint("dim", stateWord(node.strategy));
   if (node.phase === undefined) return `${name}  ${strategy}${used}`;
   const { window, phase, scope = [], reason = "" } = node;
   const windowUsed = window
@@ -151,15 +151,14 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
         )
       : "";
   if (node.type === "supervisor") return supervisorLine(node, name, used, paint);
-  const state = node.state ?? node.status ?? "";
+  const { state, reason } = node;
   const facts = [
-    node.kind ?? "",
-    node.incarnation && node.incarnation > 1 ? `run ${node.incarnation}` : "",
-    node.pid ? `pid ${node.pid}` : "",
+    node.kind,
+    node.incarnation > 1 ? `run ${node.incarnation}` : "",
+    node.pid === null ? "" : `pid ${node.pid}`,
     isElsewhere(node) ? `in ${oneLine(node.backend_kind)}` : "",
   ].filter(Boolean);
-  const task = node.task ? `  ${paint("dim", oneLine(node.task, TASK_COLUMNS))}` : "";
-  const { reason = "" } = node;
+  const task = node.task === "" ? "" : `  ${paint("dim", oneLine(node.task, TASK_COLUMNS))}`;
   const why =
     reason === "" || (state === "running" && !node.paused && !node.question) || PLAIN_REASONS.includes(reason)
       ? ""
@@ -171,19 +170,21 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
 const idsBelow = (node: TreeNode): readonly string[] =>
   node.children.flatMap((child) => [child.id, ...idsBelow(child)]);
 
-const tree: TextOf<TreeNode> = (root, { paint, flags, now, columns = Number.POSITIVE_INFINITY }) => {
+const tree: TextOf<TreeSupervisor> = (root, { paint, flags, now, columns = Number.POSITIVE_INFINITY }) => {
   const chars = uniqueChars(idsBelow(root));
   const fiberOf = ({ fiber }: TreeNode): string =>
     flags.fibers ? paint("dim", fiber === undefined ? "no fiber  " : `fiber ${fiber}  `) : "";
   const lines = [`${fiberOf(root)}${treeLine(root, chars, paint)}`];
-  const walk = ({ schedules = [], children }: TreeNode, indent: string): void =>
-    [...schedules, ...children].forEach((each, index, all) => {
-      const isLast = index === all.length - 1;
-      const line = "cron" in each ? scheduleLine(each, paint, now) : treeLine(each, chars, paint);
-      const fiber = "cron" in each ? "" : fiberOf(each);
-      lines.push(cut(`${paint("dim", `${indent}${isLast ? "└─ " : "├─ "}`)}${fiber}${line}`, columns));
-      if (!("cron" in each)) walk(each, `${indent}${isLast ? "   " : "│  "}`);
-    });
+  const walk = (node: TreeNode, indent: string): void =>
+    [...((node.type === "supervisor" && node.schedules) || []), ...node.children].forEach(
+      (each, index, all) => {
+        const isLast = index === all.length - 1;
+        const line = "cron" in each ? scheduleLine(each, paint, now) : treeLine(each, chars, paint);
+        const fiber = "cron" in each ? "" : fiberOf(each);
+        lines.push(cut(`${paint("dim", `${indent}${isLast ? "└─ " : "├─ "}`)}${fiber}${line}`, columns));
+        if (!("cron" in each)) walk(each, `${indent}${isLast ? "   " : "│  "}`);
+      },
+    );
   walk(root, "");
   return lines.join("\n");
 };
@@ -346,7 +347,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/resume": spawn,
   "agent/fork": spawn,
   "agent/list": list,
-  "agent/tree": (value: TreeNode | { readonly trees: number }, context: TextContext) =>
+  "agent/tree": (value: TreeSupervisor | { readonly trees: number }, context: TextContext) =>
     "trees" in value ? "" : tree(value, context),
   "agent/why": why,
   "agent/usage": usageText,

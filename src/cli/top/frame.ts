@@ -1,5 +1,5 @@
 /** One frame of `agent top`: exactly as many lines as the terminal has rows, each within its columns. Pure. */
-import type { TreeNode, WorkerView } from "../../runtime/replies.ts";
+import type { TreeSupervisor, WorkerView } from "../../runtime/replies.ts";
 import { stateWord, toneOf } from "../render/states.ts";
 import { cut, oneLine, type Paint, pad } from "../render/terminal.ts";
 import { bytes, clock, count, duration } from "../render/units.ts";
@@ -90,9 +90,9 @@ const nowOf = (worker: WorkerView, state: TopState, now: number): string => {
   return `${text} (${duration(Math.max(0, now - tool_since))})`;
 };
 
-const supervisorWords = ({ phase, strategy, window, budget }: TreeNode): string => {
+const supervisorWords = ({ phase, strategy, window, budget }: TreeSupervisor): string => {
   const used = window && `${window.used} of ${window.max} in ${duration(window.period_ms)}`;
-  const words = [phase && stateWord(phase), strategy && stateWord(strategy), used];
+  const words = [phase && stateWord(phase), stateWord(strategy), used];
   return [...words, budget && `budget ${stateWord(budget.state)}`].filter(Boolean).join("  ");
 };
 
@@ -102,7 +102,11 @@ const rowLine = (state: TopState, row: TopRow, size: TopSize, now: number, paint
   const name = `${isSelected ? MARK : "  "}${"  ".repeat(Math.min(depth, 8))}${oneLine(refOf(node))}`;
   const names = fitted(name, nameColumns(size.columns));
   const shown = isSelected || worker === undefined ? paint("bold", names) : names;
-  if (worker === undefined) return `${shown} ${paint("dim", supervisorWords(node))}`;
+  if (worker === undefined) {
+    // A worker that the list does not have yet.
+    const words = node.type === "worker" ? stateWord(node.state) : supervisorWords(node);
+    return `${shown} ${paint("dim", words)}`;
+  }
   const cells = COLUMNS.filter(({ from }) => size.columns >= from).map(({ cell, columns }) =>
     cell(worker, state).padStart(columns),
   );

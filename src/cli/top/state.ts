@@ -1,7 +1,7 @@
 /** The state of `agent top`: the workers and their tree as the daemon told them last, and the doings of the user. Pure. */
 import type { HoldAnswer } from "../../protocol/holds.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import type { TreeNode, WorkerView } from "../../runtime/replies.ts";
+import type { TreeNode, TreeSupervisor, WorkerView } from "../../runtime/replies.ts";
 import { sentenceOf } from "../render/sentences.ts";
 import { oneLine } from "../render/terminal.ts";
 
@@ -44,7 +44,7 @@ export type TopMode =
     };
 
 export interface TopState {
-  readonly root: TreeNode | undefined;
+  readonly root: TreeSupervisor | undefined;
   readonly workers: ReadonlyMap<string, WorkerView>;
   /** Share of one processor since the sample before, in percent. */
   readonly cpu: ReadonlyMap<string, number>;
@@ -80,10 +80,10 @@ export interface TopRow {
 export const waitsForPerson = ({ question, approvals = 0 }: WorkerView): boolean =>
   question !== undefined || approvals > 0;
 
-const matches = (node: TreeNode, filter: string): boolean =>
-  [node.name, node.id, node.kind, node.state, node.task].some((text) =>
-    text?.toLowerCase().includes(filter.toLowerCase()),
-  );
+const matches = (node: TreeNode, filter: string): boolean => {
+  const texts = node.type === "worker" ? [node.kind, node.state, node.task] : [];
+  return [node.name, node.id, ...texts].some((text) => text?.toLowerCase().includes(filter.toLowerCase()));
+};
 
 const flattened = (state: TopState, node: TreeNode, depth: number): readonly TopRow[] => {
   const worker = state.workers.get(node.id);
@@ -123,7 +123,7 @@ const wordsAfter = (before: LastWords | undefined, record: LogRecord): LastWords
 const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? "";
 
 export interface TopView {
-  readonly root: TreeNode;
+  readonly root: TreeSupervisor;
   readonly workers: readonly WorkerView[];
   /** When the workers were asked, in ms of a monotonic clock. */
   readonly at_ms: number;

@@ -6,41 +6,72 @@ import type { Reply } from "./reply.ts";
 import { ScheduleLine } from "./schedules.ts";
 import { BudgetView, PauseView, QuestionView, restartWindow } from "./workers.ts";
 
-export const TreeNode = z.object({
-  id: z.string(),
+/** The fields of every node. */
+const nodeFields = {
+  id: z.string().describe("ULID of a worker, path of a supervisor"),
   name: z.string().nullable(),
-  type: z.enum(["supervisor", "worker"]),
-  strategy: Strategy.optional(),
-  /** For a supervisor of a file: its phase. */
-  phase: SupervisorPhase.optional(),
-  file: z.string().optional(),
-  /** Names of the children being stopped or started, in start order. */
-  scope: z.array(z.string()).optional(),
-  tombstone: z.boolean().optional(),
-  kind: z.string().optional(),
-  task: z.string().optional(),
-  status: WorkerStatus.optional(),
-  state: WorkerState.optional(),
-  reason: z.string().optional(),
-  pid: z.int().nullable().optional(),
-  backend_kind: z.string().nullable().optional(),
-  incarnation: z.int().optional(),
-  restarts: z.int().optional(),
-  paused: z.array(PauseView).optional(),
+  tombstone: z.boolean().optional().describe("killed by name"),
   question: QuestionView.optional(),
-  /** The budget of a supervisor; absent if it has none. */
-  budget: BudgetView.optional(),
   window: restartWindow.optional(),
   fiber: z.int().optional().describe("the id of its fiber in the daemon, if it has one"),
+};
+
+const supervisorFields = {
+  ...nodeFields,
+  type: z.literal("supervisor"),
+  strategy: Strategy,
+  phase: SupervisorPhase.optional().describe("absent for the root"),
+  reason: z.string().optional(),
+  file: z.string().optional(),
+  scope: z
+    .array(z.string())
+    .optional()
+    .describe("names of the children being stopped or started, in start order"),
+  budget: BudgetView.optional().describe("absent if it has none"),
   schedules: z
     .array(ScheduleLine)
     .optional()
     .describe("those of its file; for the root, those that commands have added"),
-  get children() {
+};
+
+const workerFields = {
+  ...nodeFields,
+  type: z.literal("worker"),
+  kind: z.string(),
+  task: z.string(),
+  status: WorkerStatus,
+  state: WorkerState,
+  reason: z.string(),
+  pid: z.int().nullable(),
+  backend_kind: z.string().nullable(),
+  incarnation: z.int(),
+  restarts: z.int(),
+  paused: z.array(PauseView).optional(),
+};
+
+export interface TreeSupervisor extends Reply<z.ZodObject<typeof supervisorFields>> {
+  readonly children: readonly TreeNode[];
+}
+/** The children of a worker are those that its agents spawned. */
+export interface TreeWorker extends Reply<z.ZodObject<typeof workerFields>> {
+  readonly children: readonly TreeWorker[];
+}
+/** `type` tells which it is. */
+export type TreeNode = TreeSupervisor | TreeWorker;
+
+const TreeWorker = z.object({
+  ...workerFields,
+  get children(): z.ZodArray<z.ZodType<TreeWorker>> {
+    return z.array(TreeWorker);
+  },
+});
+export const TreeSupervisor = z.object({
+  ...supervisorFields,
+  get children(): z.ZodArray<z.ZodType<TreeNode>> {
     return z.array(TreeNode);
   },
 });
-export type TreeNode = Reply<typeof TreeNode>;
+const TreeNode = z.discriminatedUnion("type", [TreeSupervisor, TreeWorker]);
 
 export const TreeChange = z.object({
   path: z.string(),

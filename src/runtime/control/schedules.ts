@@ -23,7 +23,7 @@ import { isEnded } from "../../protocol/worker.ts";
 import type { KillOptions, RuntimeApi } from "../api.ts";
 import { askerOfAll } from "../authority/asker.ts";
 import type { Core } from "../core.ts";
-import type { TreeNode } from "../replies.ts";
+import type { TreeSupervisor } from "../replies.ts";
 import type { ScheduleAsker, SchedulesApi } from "../schedules-api.ts";
 import { type FileSchedules, ScheduleSetting } from "./schedule-setting.ts";
 import { infoOf, lineOf, nextTimesOf, viewOfSchedule, workerNameOf } from "./schedule-views.ts";
@@ -162,13 +162,15 @@ export class Schedules implements SchedulesApi {
   }
 
   /** Adds the schedules to a tree: each tree gets those of its file, and the root those that commands added. */
-  readonly inTree = (root: TreeNode): TreeNode => {
+  readonly inTree = (root: TreeSupervisor): TreeSupervisor => {
     const all = this.setting.all().map((schedule) => this.viewOf(schedule));
-    const withThose = (node: TreeNode, tree: string | null): TreeNode => {
+    const withThose = (node: TreeSupervisor, tree: string | null): TreeSupervisor => {
       const schedules = all.filter((schedule) => schedule.tree === tree);
       return schedules.length === 0 ? node : { ...node, schedules: schedules.map(lineOf) };
     };
-    const children = root.children.map((node) => withThose(node, node.name ?? node.id));
+    const children = root.children.map((node) =>
+      node.type === "supervisor" ? withThose(node, node.name ?? node.id) : node,
+    );
     return withThose({ ...root, children }, null);
   };
 

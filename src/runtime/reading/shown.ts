@@ -11,7 +11,7 @@ import { type TreeState, workersBelow } from "../../supervisor/tree/state.ts";
 import type { ShownParts } from "../api.ts";
 import type { Core } from "../core.ts";
 import type { Heartbeats } from "../heartbeats.ts";
-import type { PauseView, WorkerView } from "../replies.ts";
+import type { PauseView, TreeSupervisor, WorkerView } from "../replies.ts";
 import type { Forest } from "../trees/forest.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf, withFibers } from "./views.ts";
 
@@ -43,7 +43,7 @@ export class WorkerPresenter {
     };
   };
 
-  tree(): ReturnType<typeof withFibers> {
+  tree(): TreeSupervisor {
     const { core, forest } = this;
     const rows = this.inTree().map((row) => ({
       ...row,

@@ -12,8 +12,8 @@ import type { EventLog } from "../../store/event-log.ts";
 import type { WorkerRow } from "../../store/views.ts";
 import { decayedWindow, inWindow } from "../../supervisor/restart/window.ts";
 import { type SupervisorState, supervisorOf, type TreeState, topOf } from "../../supervisor/tree/state.ts";
-import type { PerWorker, SpawnReply, TreeNode, WorkerView } from "../api.ts";
-import type { BudgetView, WorkerInfo } from "../replies.ts";
+import type { PerWorker, SpawnReply, WorkerView } from "../api.ts";
+import type { BudgetView, TreeNode, TreeSupervisor, TreeWorker, WorkerInfo } from "../replies.ts";
 
 const taskOf = ({ spec }: WorkerRow): string => {
   const known = TASKS.get(spec);
@@ -163,7 +163,7 @@ export const windowOf = (row: WorkerRow, restarts: readonly number[], nowMs: num
   period_ms: row.spec.restart_period_ms,
 });
 
-const spending = (budget: BudgetView | undefined): Pick<TreeNode, "budget" | "question"> => {
+const spending = (budget: BudgetView | undefined): Pick<TreeSupervisor, "budget" | "question"> => {
   if (budget === undefined) return {};
   const { question_id } = budget;
   return { budget, ...(question_id === undefined ? {} : { question: { question_id, about: "budget" } }) };
@@ -173,18 +173,28 @@ const spending = (budget: BudgetView | undefined): Pick<TreeNode, "budget" | "qu
 type LiveRow = WorkerRow & Pick<WorkerView, "paused" | "question">;
 
 /** The same tree, with the id of the fiber of each worker and supervisor that has one. */
-export const withFibers = (fibers: FiberView, root: TreeNode): TreeNode => {
+export const withFibers = (fibers: FiberView, root: TreeSupervisor): TreeSupervisor => {
   const ids = new Map<string, number>();
   const collect = ({ name, fiber, children }: FiberView): void => {
     ids.set(name, fiber);
     children.forEach(collect);
   };
-  const shown = (node: TreeNode): TreeNode => {
-    const fiber = ids.get(node.id);
-    return { ...node, ...(fiber === undefined ? {} : { fiber }), children: node.children.map(shown) };
+  const fiberOf = (id: string): { readonly fiber?: number } => {
+    const fiber = ids.get(id);
+    return fiber === undefined ? {} : { fiber };
   };
+  const worker = (node: TreeWorker): TreeWorker => ({
+    ...node,
+    ...fiberOf(node.id),
+    children: node.children.map(worker),
+  });
+  const supervisor = (node: TreeSupervisor): TreeSupervisor => ({
+    ...node,
+    ...fiberOf(node.id),
+    children: node.children.map((child) => (child.type === "worker" ? worker(child) : supervisor(child))),
+  });
   collect(fibers);
-  return shown(root);
+  return supervisor(root);
 };
 
 /** The root supervisor with its trees and workers. Workers that an agent spawned are below the agent's worker. */
@@ -194,11 +204,11 @@ export const treeOf = (
   windows: (row: WorkerRow) => WindowView,
   budgetOf: (path: string) => BudgetView | undefined,
   nowMs: number,
-): TreeNode => {
+): TreeSupervisor => {
   const known = new Map(rows.map((row) => [row.id, row]));
   const rest = rows.filter((row) => row.supervisor === "root");
   const below = Map.groupBy(rest, (row) => (row.parent !== null && known.has(row.parent) ? row.parent : ""));
-  const worker = (row: LiveRow, inTree?: { readonly name: string | null }): TreeNode => ({
+  const worker = (row: LiveRow, inTree?: { readonly name: string | null }): TreeWorker => ({
     id: row.id,
     name: (inTree ?? row).name,
     type: "worker",
@@ -216,7 +226,7 @@ export const treeOf = (
     ...(inTree === undefined ? { window: windows(row) } : { tombstone: row.tombstone }),
     children: (below.get(row.id) ?? []).map((one) => worker(one)),
   });
-  const supervisor = (tree: TreeState, state: SupervisorState): TreeNode => ({
+  const supervisor = (tree: TreeState, state: SupervisorState): TreeSupervisor => ({
     id: state.path,
     name: state.path.split("/").at(-1) as string,
     type: "supervisor",
@@ -228,7 +238,7 @@ export const treeOf = (
     ...(state.operation === null ? {} : { scope: state.operation.scope }),
     window: supervisorWindow(state, nowMs),
     ...spending(budgetOf(state.path)),
-    children: state.children.flatMap((ref) => {
+    children: state.children.flatMap((ref): readonly TreeNode[] => {
       if (ref.worker_id === null) return [supervisor(tree, supervisorOf(tree, ref.path))];
       const row = known.get(ref.worker_id);
       // A worker of the file is named by its place in the file; one of a dynamic supervisor by the name it was spawned

@@ -24,7 +24,7 @@ const windowOf = ({ window }: TreeNode): string =>
 const about = (node: TreeNode, worker: WorkerView | undefined, said: string | undefined): string => {
   if (node.type === "supervisor")
     return [
-      node.strategy?.replaceAll("_", " "),
+      node.strategy.replaceAll("_", " "),
       node.scope && `works on ${node.scope.join(", ")}`,
       windowOf(node),
     ]
@@ -32,7 +32,7 @@ const about = (node: TreeNode, worker: WorkerView | undefined, said: string | un
       .join(" · ");
   if (node.question !== undefined) return `asks: ${node.question.about}`;
   if (worker?.error != null && node.state !== "running") return worker.error.message;
-  return said ?? node.task ?? "";
+  return said ?? node.task;
 };
 
 interface RowProps {
@@ -49,7 +49,7 @@ const Row = ({ row, index, worker, said, now, isActive, onPick }: RowProps) => {
   const { node, level, isOpen, place, siblings } = row;
   const isWorker = node.type === "worker";
   const name = oneLine(node.name ?? node.id);
-  const restarts = node.restarts ?? 0;
+  const restarts = isWorker ? node.restarts : 0;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys
     <div
@@ -75,8 +75,11 @@ const Row = ({ row, index, worker, said, now, isActive, onPick }: RowProps) => {
           <b>{name}</b>
         )}
       </span>
-      <State state={node.state ?? node.phase ?? "running"} isPaused={node.paused !== undefined} />
-      <span class="kind dim">{node.kind?.replaceAll("_", " ") ?? "supervisor"}</span>
+      <State
+        state={isWorker ? node.state : (node.phase ?? "running")}
+        isPaused={isWorker && node.paused !== undefined}
+      />
+      <span class="kind dim">{isWorker ? node.kind.replaceAll("_", " ") : "supervisor"}</span>
       <span class="said">{oneLine(about(node, worker, said), 240)}</span>
       <span class="figure dim">{restarts > 0 ? `${restarts}↻` : ""}</span>
       <span class="figure">{worker === undefined ? "" : shownDollars(dollarsOf(worker.usage))}</span>

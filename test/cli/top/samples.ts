@@ -1,6 +1,6 @@
 /** Workers and trees as the daemon tells them, for the frames and keys of `agent top`. */
 import { EMPTY, type TopState, viewed } from "../../../src/cli/top/state.ts";
-import type { TreeNode, WorkerView } from "../../../src/runtime/replies.ts";
+import type { TreeNode, TreeSupervisor, TreeWorker, WorkerView } from "../../../src/runtime/replies.ts";
 
 export const NOW = Date.UTC(2026, 10, 20, 12);
 
@@ -50,26 +50,37 @@ export const workerView = (id: string, { usage, ...given }: Given): WorkerView =
   ...given,
 });
 
-export const workerNode = ({ id, name, kind, task, state }: WorkerView): TreeNode => ({
-  id,
-  name,
+export const workerNode = (worker: WorkerView): TreeWorker => ({
+  id: worker.id,
+  name: worker.name,
   type: "worker",
-  kind,
-  task,
-  state,
+  kind: worker.kind,
+  task: worker.task,
+  status: worker.status,
+  state: worker.state,
+  reason: worker.reason,
+  pid: worker.pid,
+  backend_kind: worker.backend_kind,
+  incarnation: worker.incarnation,
+  restarts: worker.restarts,
   children: [],
 });
 
-export const supervisorNode = (id: string, children: TreeNode[], more: Partial<TreeNode> = {}): TreeNode => ({
+export const supervisorNode = (
+  id: string,
+  children: TreeNode[],
+  more: Partial<TreeSupervisor> = {},
+): TreeSupervisor => ({
   id,
   name: id,
   type: "supervisor",
+  strategy: "one_for_one",
   children,
   ...more,
 });
 
 export const stateOf = (
-  root: TreeNode,
+  root: TreeSupervisor,
   workers: readonly WorkerView[],
   more: Partial<TopState> = {},
 ): TopState => {

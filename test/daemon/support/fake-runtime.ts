@@ -181,7 +181,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     settled: Effect.void,
     list: () => Effect.sync(() => [...live].map((id) => ({ id }) as never)),
     info: (id) => Effect.map(resolve(id), () => ({ id }) as never),
-    tree: () => Effect.succeed({ id: "root", name: "root", type: "supervisor" as const, children: [] }),
+    tree: () =>
+      Effect.succeed({ id: "root", name: "root", type: "supervisor", strategy: "one_for_one", children: [] }),
     follow: ({ from, follow }, take) =>
       Effect.callback<number>((resume) => {
         let cursor = from === undefined ? lines.length : partsOf(from).seq;

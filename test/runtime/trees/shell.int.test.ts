@@ -31,7 +31,7 @@ const group = (
 const tree = (root: SupervisorNode): TreeSpec => ({ name: root.name, file: "/shop.yaml", root });
 
 const shapeOf = (node: TreeNode): string[] => [
-  `${node.id === "root" ? "root" : node.type === "worker" ? node.name : node.id} ${node.phase ?? node.state ?? ""}`.trim(),
+  node.type === "worker" ? `${node.name} ${node.state}` : `${node.id} ${node.phase ?? ""}`.trim(),
   ...node.children.flatMap(shapeOf),
 ];
 
