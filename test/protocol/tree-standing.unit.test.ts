@@ -57,7 +57,10 @@ test("a member that runs or has ended is up, and one that was killed by hand doe
     worker("c", "cancelled", { tombstone: true }),
     supervisor("s", "running", [worker("d", "starting"), worker("e", "completed")]),
   ];
-  expect(countUp(supervisor("shop", "running", children) as unknown as TreeSupervisor)).toEqual({ up: 2, all: 4 });
+  expect(countUp(supervisor("shop", "running", children) as unknown as TreeSupervisor)).toEqual({
+    up: 2,
+    all: 4,
+  });
 });
 
 describe("a tree is on its way", () => {

@@ -203,7 +203,7 @@ export const up: CommandHandler = async (context): Promise<CommandResult> => {
   if (dryRun || context.flags.detach) return success(reply);
   let soFar = "";
   const done = context.progress(`starting ${reply.tree}`, () => soFar);
-  const tell = (top: TreeNode): void => {
+  const tell = (top: TreeSupervisor): void => {
     const { up: standing, all } = countUp(top);
     soFar = all < 2 ? "" : ` (${standing} of ${all})`;
   };
@@ -214,7 +214,11 @@ export const up: CommandHandler = async (context): Promise<CommandResult> => {
 };
 
 /** Waits until the tree is up, or cannot come up. It continues after the end of a daemon, because agents and trees outlast it. */
-const standingOf = (context: Context, tree: string, tell: (top: TreeNode) => void): Promise<FinalStanding> =>
+const standingOf = (
+  context: Context,
+  tree: string,
+  tell: (top: TreeSupervisor) => void,
+): Promise<FinalStanding> =>
   outlasting(context, { start: true, resume: () => "agent up" }, async (client) => {
     for (;;) {
       const top = await treeNode(client, tree);

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { livingBelow } from "../../../src/cli/commands/ends.ts";
-import type { TreeNode } from "../../../src/protocol/replies/trees.ts";
+import type { TreeNode, TreeWorker } from "../../../src/protocol/replies/trees.ts";
 
-const node = (name: string, more: Partial<TreeNode>, children: readonly TreeNode[] = []): TreeNode =>
+const node = (name: string, more: object, children: readonly TreeNode[] = []): TreeNode =>
   ({ id: `id-${name}`, name, type: "supervisor", children, ...more }) as TreeNode;
-const worker = (name: string, state: NonNullable<TreeNode["state"]>): TreeNode =>
-  node(name, { type: "worker", state });
+const worker = (name: string, state: TreeWorker["state"]): TreeNode => node(name, { type: "worker", state });
 
 const ROOT = node("root", {}, [
   worker("alone", "running"),
