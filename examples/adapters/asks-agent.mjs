@@ -1,10 +1,19 @@
 #!/usr/bin/env node
 // The program of asks.mjs: it answers each message, and asks before it does what a message orders ("do ...").
-import { createInterface } from "node:readline";
+
+/** Lines end at \n alone. The lines of node:readline also end at U+2028, which a text in JSON may have. */
+async function* linesOf(input) {
+  let rest = "";
+  for await (const text of input.setEncoding("utf8")) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop();
+    yield* lines;
+  }
+}
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 let asked;
-for await (const text of createInterface({ input: process.stdin })) {
+for await (const text of linesOf(process.stdin)) {
   const line = JSON.parse(text);
   // An answer may have a message, too: its reason.
   if (line.message !== undefined && line.permission === undefined) {

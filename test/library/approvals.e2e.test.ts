@@ -122,7 +122,7 @@ test("a runtime has one function for all its workers", async () => {
 const examples = join(import.meta.dirname, "../../examples/adapters");
 
 test.each([
-  ["deny", { message: "use a branch" }, "did not: rm -rf / (use a branch)"],
+  ["deny", { message: "use a\u2028branch" }, "did not: rm -rf / (use a\u2028branch)"],
   ["deny", {}, "did not: rm -rf /"],
   ["allow", { message: "go on" }, "did: rm -rf /"],
 ] as const)("the example adapter hands a %s with %j to its program", async (decision, how, answer) => {
