@@ -87,6 +87,21 @@ test("a conversation is a call of the script a message", async () => {
   expect(await runtime.wait(id)).toMatchObject({ status: "completed" });
 });
 
+test("a budget of one turn ends a conversation at its second message", async () => {
+  const { runtime, settled } = await open({ script: (agent) => agent.say(`heard ${agent.text}`) });
+  const { id } = await runtime.spawn({
+    kind: "claude_code",
+    interactive: true,
+    budget: { turns: 1 },
+    on_breach: "stop",
+  });
+  expect((await runtime.ask(id, "one")).text).toBe("heard one");
+  await settled();
+  expect(await runtime.info(id)).toMatchObject({ state: "running", budgets: [{ spent: { turns: 1 } }] });
+  await runtime.send(id, "two");
+  expect(await runtime.wait(id)).toMatchObject({ status: "failed", error: { code: "MAX_TURNS" } });
+});
+
 test("usage, calls and failures of an agent are seen as those of a real one", async () => {
   const { runtime } = await open({
     script: (agent) => {
