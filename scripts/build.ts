@@ -291,7 +291,13 @@ const buildDashboard = async (): Promise<void> => {
 
 const buildLibrary = (): void => {
   // The worker thread is a program of its own: nobody imports it.
-  const entries = ["library/index", "library/effect", "library/testing", "store/sqlite/thread"]
+  const entries = [
+    "library/index",
+    "library/effect",
+    "library/adapters",
+    "library/testing",
+    "store/sqlite/thread",
+  ]
     .map((name) => join(root, "src", `${name}.ts`))
     .filter(existsSync);
   if (entries.length === 0) return;

@@ -10,8 +10,9 @@ import { AgentEvent } from "../protocol/agent-event.ts";
 import { boundEvent } from "../protocol/bounds.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ADD_DIRS, MODEL } from "../protocol/extensions.ts";
-import { SESSION_HANDLE } from "../protocol/facets.ts";
+import { SESSION_HANDLE, STRUCTURED_TOOLS } from "../protocol/facets.ts";
 import { problemsOf } from "../protocol/problems.ts";
+import { ToolDataSchema } from "../protocol/tool-data.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
 import {
   type AgentAdapter,
@@ -102,7 +103,7 @@ const CASES: readonly { readonly title: string; readonly check: (tried: CheckedA
   {
     title: "a line that is not understood is recorded once and never quoted",
     check: ({ adapter }) => {
-      if (!adapter.capabilities.includes("agent_api.tools.structured.v1")) return;
+      if (!adapter.capabilities.includes(STRUCTURED_TOOLS)) return;
       for (const text of ["plain words of a program", '{"type":"a_type_of_tomorrow","secret":"SENTINEL"}']) {
         const { records } = adapter.decode(adapter.initial(opening(adapter)), textLine(text), "stdout");
         const kinds = records.map((record) =>
@@ -322,24 +323,19 @@ const checkWords = (record: DecodedItem): void => {
   );
 };
 
-const TOOL_MEMBERS = [
-  ...["backend_item_id", "thread_id", "turn_id", "kind", "phase", "status", "exit_code", "bytes"],
-  ...["tool_name", "tool_use_id"],
-];
-
 const checkFacet = (record: DecodedItem): void => {
   if (record.type !== "agent.event") return;
   const isTool = record.payload.kind === "ToolCall" || record.payload.kind === "ToolResult";
-  const data = record.payload.data as { schema?: string; tool?: object } | undefined;
-  const schema = "agent_api.tools.structured.v1";
-  must((data?.schema === schema) === isTool, `a ToolCall or ToolResult has data.schema ${schema}`, record);
-  if (!isTool) return;
-  const members = Object.keys(data?.tool ?? {});
+  const data = record.payload.data as { schema?: string } | undefined;
   must(
-    members.length === TOOL_MEMBERS.length && TOOL_MEMBERS.every((name) => members.includes(name)),
-    `data.tool has ${TOOL_MEMBERS.join(", ")}`,
+    (data?.schema === STRUCTURED_TOOLS) === isTool,
+    `a ToolCall or ToolResult has data.schema ${STRUCTURED_TOOLS}`,
     record,
   );
+  if (!isTool) return;
+  const parsed = ToolDataSchema.safeParse(data);
+  const problems = parsed.success ? "" : problemsOf(parsed.error, "data").join("; ");
+  must(parsed.success, `the data of a call is the tools facet (${problems})`, record);
 };
 
 const checkTurns = (records: readonly DecodedItem[]): void => {

@@ -1,6 +1,7 @@
 /** Records and AgentEvents as programs see them: unions that `type` and `kind` tell apart. */
 import type { AgentEventKind } from "../protocol/agent-event.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
+import type { STRUCTURED_TOOLS } from "../protocol/facets.ts";
 import type { LogRecord as AnyRecord } from "../protocol/records.ts";
 import type { Json } from "./json.ts";
 
@@ -27,7 +28,7 @@ export interface ToolFacet {
 
 /** The data of a call, or of its result. */
 export interface ToolData {
-  readonly schema: "agent_api.tools.structured.v1";
+  readonly schema: typeof STRUCTURED_TOOLS;
   readonly tool: ToolFacet;
   /** The result was in a line over the limit, so whether it failed is unknown. */
   readonly truncated?: boolean;

@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { asObject } from "../base/json.ts";
 import { ADD_DIR_MAX_BYTES, ADD_DIRS_MAX, MODEL_MAX_BYTES } from "../base/limits.ts";
-import { SESSION_HANDLE } from "./facets.ts";
+import { SESSION_HANDLE, STRUCTURED_TOOLS } from "./facets.ts";
 import type { WorkerSpec } from "./worker.ts";
 
 export const MODEL = "agent_api.config.model.v1";
@@ -27,7 +27,7 @@ export const HEADLESS = [
   "agent_api.events",
   "agent_api.events.live",
   "agent_api.control.cancel.v1",
-  "agent_api.tools.structured.v1",
+  STRUCTURED_TOOLS,
   "agent_api.tools.results.v1",
   "agent_api.artifacts.final_text.v1",
   SESSION_HANDLE,

@@ -8,7 +8,7 @@
 import { asWord } from "../../base/json.ts";
 import { SESSION_ID_MAX_BYTES } from "../../base/limits.ts";
 import type { AgentEvent, AgentEventKind } from "../../protocol/agent-event.ts";
-import { SESSION_HANDLE } from "../../protocol/facets.ts";
+import { SESSION_HANDLE, STRUCTURED_TOOLS } from "../../protocol/facets.ts";
 import type { ModelUsage, Usage, WorkerError } from "../../protocol/records.ts";
 import type { DecodedRecord } from "../adapter.ts";
 
@@ -51,7 +51,7 @@ export interface RetryCount {
   readonly max_retries: number | null;
 }
 
-/** Makes the events of one agent kind. */
+/** Makes the events of one agent kind: bounded in all but their text, which is split later. */
 export interface KindEvents {
   readonly agent_kind: string;
   text(channel: Channel, text: string, data?: EventFacts): DecodedRecord;
@@ -134,7 +134,7 @@ export const voiceOf = (agent_kind: string): KindEvents => {
 
 const toolFacet = (tool: ToolFacts, end: ToolEnd | undefined): DecodedData => {
   const data = {
-    schema: "agent_api.tools.structured.v1",
+    schema: STRUCTURED_TOOLS,
     tool: {
       backend_item_id: tool.item_id,
       thread_id: tool.thread_id,
@@ -168,6 +168,7 @@ const statusOf = (end: ToolEnd | undefined): string => {
   return end.failed ? "failed" : "completed";
 };
 
+/** The `data` of the one event that tells the session of a run. */
 export const sessionFacet = (id: string): { schema: string; session: { id: string } } => ({
   schema: SESSION_HANDLE,
   session: { id },
@@ -180,13 +181,16 @@ export const checkSessionId = (id: string): "ok" | "empty" | "oversize" =>
 /** The text of notes A.3, Oversize warnings. */
 export const OVERSIZE_SESSION = `session handle omitted: id exceeds ${SESSION_ID_MAX_BYTES} bytes`;
 
+/** The record of a session, whenever it changes: a restart continues it. */
 export const sessionStarted = (session_id: string): DecodedRecord => ({
   type: "session_started",
   payload: { session_id },
 });
 
+/** Turns are numbered from 1. */
 export const turnStarted = (turn: number): DecodedRecord => ({ type: "turn_started", payload: { turn } });
 
+/** `duration_ms` is null if the CLI does not tell it. */
 export const turnCompleted = (
   turn: number,
   usage: Usage,
