@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { oneLine } from "../../cli/render/terminal.ts";
 import { duration } from "../../cli/render/units.ts";
-import type { TreeNode } from "../../protocol/replies/trees.ts";
+import type { TreeNode, TreeSupervisor } from "../../protocol/replies/trees.ts";
 import type { WorkerView } from "../../protocol/replies/workers.ts";
 import { linkTo } from "../model/address.ts";
 import { commandOf } from "../model/commands.ts";
@@ -91,7 +91,7 @@ const Row = ({ row, index, worker, said, now, isActive, onPick }: RowProps) => {
 };
 
 /** A supervisor stands for all workers below it, which stop and start in its order. */
-const deedsOfSupervisor = ({ id, phase }: TreeNode): readonly DeedRequest[] => {
+const deedsOfSupervisor = ({ id, phase }: TreeSupervisor): readonly DeedRequest[] => {
   const data = { ids: [id] };
   const command = (verb: string): string => commandOf(verb, id);
   const isOver = phase === "terminated" || phase === "parked";
