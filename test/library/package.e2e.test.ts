@@ -251,7 +251,7 @@ test("it runs a command, and the program ends by itself", async () => {
   });
 });
 
-test.each(["holdfast", "holdfast/effect", "holdfast/testing"])(
+test.each(["holdfast", "holdfast/effect", "holdfast/adapters", "holdfast/testing"])(
   "under a Node that is too old, %s says so and what to do",
   async (door) => {
     const file = join(project, "old.mjs");

@@ -10,6 +10,7 @@ import { BOARD_SCHEMA, boards } from "./board.ts";
 import { HOLDS_SCHEMA, holds } from "./holds.ts";
 import { MAIL_SCHEMA, mail } from "./mail.ts";
 import { MESSAGES_SCHEMA, messages } from "./messages.ts";
+import { READ_VIEWS, READ_VIEWS_SCHEMA } from "./read-views.ts";
 import { SCHEDULES_SCHEMA, schedules } from "./schedules.ts";
 import { TOKENS_SCHEMA, tokens } from "./tokens.ts";
 import { TREES_SCHEMA, trees } from "./trees.ts";
@@ -18,7 +19,7 @@ import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Increase this with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 14;
+export const PROJECTION_VERSION = 15;
 
 export const TABLES = [
   "p_workers",
@@ -50,6 +51,7 @@ export interface Projection {
 
 /** Drops the tables and creates empty ones. */
 export const resetProjections = (db: Database): void => {
+  for (const view of READ_VIEWS) db.exec(`DROP VIEW IF EXISTS main.${view}`);
   for (const table of [...TABLES, ...INDEXES]) db.exec(`DROP TABLE IF EXISTS main.${table}`);
   db.exec(
     WORKERS_SCHEMA +
@@ -63,7 +65,8 @@ export const resetProjections = (db: Database): void => {
       BLACKBOARD_SCHEMA +
       SCHEDULES_SCHEMA +
       BOARD_SCHEMA +
-      TOKENS_SCHEMA,
+      TOKENS_SCHEMA +
+      READ_VIEWS_SCHEMA,
   );
 };
 
