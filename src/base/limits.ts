@@ -1094,6 +1094,8 @@ export const PROVIDER_RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 export const SKILL_DAEMON_WAIT_MS = 10_000;
 /** Tools of one agent, which every provider takes. */
 export const ENGINE_TOOLS_MAX = 128;
+/** Workers of kind llm whose models the doctor looks at. */
+export const DOCTOR_MODELS_MAX = 64;
 /** MCP servers in one `config.yaml`, and of one agent; the words of a server's program; tools of one server, and pages of its list. */
 export const MCP_SERVERS_MAX = 64;
 export const MCP_SERVERS_OF_AGENT_MAX = 16;

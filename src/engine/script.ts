@@ -3,8 +3,9 @@ import { appendFile, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as z from "zod";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { Model, ModelErrorKind, ToolSpec } from "./model.ts";
-import { type ScriptedAnswer, scriptedModel } from "./scripted.ts";
+import { SUMMARY_REQUEST } from "./compaction.ts";
+import type { Model, ModelErrorKind, ModelRequest, ToolSpec } from "./model.ts";
+import { answersOf, type ScriptedAnswer, scriptedModel } from "./scripted.ts";
 import type { ToolExecutor } from "./tools.ts";
 
 const count = z.int().min(0);
@@ -58,7 +59,9 @@ const Tool = z.strictObject({
 export const ModelScript = z.strictObject({
   answers: z.array(Answer),
   tools: z.array(Tool).default([]),
-  /** A file to which each request appends the number of answers that it has already, as a line. */
+  /** The answer to a request for a summary. The ids of calls then have to differ: they tell how far the script has come. */
+  summary: Answer.optional(),
+  /** A file to which each request appends a line: the number of answers that it has already, or `summary`. */
   requests: z.string().optional(),
 });
 export type ModelScript = z.infer<typeof ModelScript>;
@@ -100,14 +103,25 @@ export const readScript = async (path: string): Promise<ModelScript> => {
   }
 };
 
-export const modelOfScript = ({ answers, requests }: ModelScript, cwd: string): Model => {
-  const model = scriptedModel(answers);
-  if (requests === undefined) return model;
+const isOfSummary = ({ messages }: ModelRequest): boolean => messages.at(-1) === SUMMARY_REQUEST;
+
+/** The answers that a conversation has had: a summary takes old ones away, and the newest call tells of them all the same. */
+const answersHad = ({ answers, summary }: ModelScript, messages: ModelRequest["messages"]): number => {
+  const last = messages.at(-1);
+  if (summary === undefined || last?.role !== "tool") return answersOf(messages);
+  return answers.findIndex(({ calls = [] }) => calls.some(({ id }) => id === last.call_id)) + 1;
+};
+
+export const modelOfScript = (script: ModelScript, cwd: string): Model => {
+  const { answers, requests, summary } = script;
+  const model = scriptedModel(answers, (messages) => answersHad(script, messages));
+  const summing = summary === undefined ? model : scriptedModel([summary], () => 0);
   return {
     async *stream(request, signal) {
-      const answered = request.messages.filter(({ role }) => role === "assistant").length;
-      await appendFile(resolve(cwd, requests), `${answered}\n`);
-      yield* model.stream(request, signal);
+      const isSummary = isOfSummary(request);
+      const line = isSummary ? "summary" : String(answersHad(script, request.messages));
+      if (requests !== undefined) await appendFile(resolve(cwd, requests), `${line}\n`);
+      yield* (isSummary ? summing : model).stream(request, signal);
     },
   };
 };

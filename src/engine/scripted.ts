@@ -48,14 +48,20 @@ function* partsOf({
   };
 }
 
+export const answersOf = (messages: ModelRequest["messages"]): number =>
+  messages.filter(({ role }) => role === "assistant").length;
+
 /**
  * Answers by the number of answers that the conversation has already, so a resumed conversation goes on where it was.
  * After the end of the script it says so as an error that no retry mends.
  */
-export const scriptedModel = (script: readonly ScriptedAnswer[]): Model => ({
+export const scriptedModel = (
+  script: readonly ScriptedAnswer[],
+  answersIn: (messages: ModelRequest["messages"]) => number = answersOf,
+): Model => ({
   async *stream({ messages }: ModelRequest, signal: AbortSignal) {
     signal.throwIfAborted();
-    const answer = script[messages.filter(({ role }) => role === "assistant").length];
+    const answer = script[answersIn(messages)];
     if (answer === undefined) throw new ModelError("invalid_request", "The script has no more answers.");
     yield* partsOf(answer);
   },

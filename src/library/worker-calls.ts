@@ -65,7 +65,7 @@ export abstract class WorkerCalls<K extends string = never> extends RuntimeBase 
 
   /**
    * Spawns a worker and gives a handle of it. With `output`, the agent is held to a schema: by its CLI if that can
-   * (claude_code, codex), else by its prompt; the answer is checked, and an agent with a session has a second try.
+   * (claude_code, codex, qwen_code), else by its prompt; the answer is checked, and an agent with a session has a second try.
    */
   async run<const F extends OutputForm | undefined = undefined>(
     options: asked.RunOptions<F, K>,

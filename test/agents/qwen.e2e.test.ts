@@ -1,10 +1,26 @@
 /** Qwen Code itself, under `agent spawn`. Runs with HOLDFAST_AGENTS=all. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { qwen } from "./agents.ts";
 import { describeAgent } from "./suite.ts";
 import { makeCwd } from "./world.ts";
 
 describeAgent(qwen, (world) => {
+  it("with a schema, the final answer is JSON of that form", async () => {
+    const cwd = makeCwd();
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" }, people: { type: "integer" } },
+      required: ["city", "people"],
+    };
+    writeFileSync(join(cwd, "schema.json"), JSON.stringify(schema));
+    const id = await world().spawn("answer", cwd, "--output-schema", join(cwd, "schema.json"));
+    await world().story(id);
+    const { data } = JSON.parse(await world().agent("output", id, "-o", "json"));
+    expect(JSON.parse(data.text)).toEqual({ city: "Łódź", people: 648_711 });
+  });
+
   it("a session that is forked is another one, and only its own turn is counted", async () => {
     const cwd = makeCwd();
     const first = await world().story(await world().spawn("text", cwd));

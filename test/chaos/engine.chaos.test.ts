@@ -54,7 +54,7 @@ const PASSAGES: Readonly<Record<EngineCrashPoint, number>> = {
   "asking-before": 5,
   "asking-after": 5,
   answering: 5,
-  // A script makes no summary; test/engine/native.unit ends the engine there.
+  // This script is too short for a summary; the test of summaries has its own.
   "summarizing-before": 0,
   "summarizing-after": 0,
   "compacted-before": 0,
@@ -77,9 +77,9 @@ const POINTS = ENGINE_CRASH_POINTS.filter((point) => PASSAGES[point] > 0);
 /** Points of which the answer of the model may be lost with the process: it is not on record, and is asked for again. */
 const LOSES_ANSWER = /^(?:asking-after|answering|answered-before)$/;
 
-const makePlace = (dir: string): string => {
+const makePlace = (dir: string, script: object = SCRIPT): string => {
   mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, "script.json"), JSON.stringify(SCRIPT));
+  writeFileSync(join(dir, "script.json"), JSON.stringify(script));
   return dir;
 };
 const linesIn = (path: string): readonly string[] =>
@@ -201,6 +201,46 @@ test(`${RUNS} engines that are killed repeat no payment, pay for no step on reco
   );
   expect(mistakes).toEqual([]);
 });
+
+const LOOKS = Array.from({ length: 7 }, (_, at) => ({
+  calls: [{ id: `look-${at}`, name: "look" }],
+  // The last one fills the context of the model.
+  usage: { input_tokens: at === 6 ? 100 : 1 },
+}));
+const LONG_SCRIPT = {
+  requests: "requests",
+  answers: [...LOOKS, { text: "Looked.", usage: { input_tokens: 10 } }],
+  summary: { text: "I looked six times.", usage: { input_tokens: 1_000 } },
+  tools: [{ name: "look", is_idempotent: true }],
+};
+
+test.each([
+  ["summarizing-before", 1],
+  ["summarizing-after", 1],
+  // The summary was made, and is lost with the process.
+  ["compacted-before", 2],
+  ["compacted-after", 1],
+] as const)(
+  "an engine that is killed at a summary, %s, pays for %i and goes on from there",
+  async (point, paid) => {
+    assertBuilt();
+    const dir = makePlace(join(temporaryDirectory(), point), LONG_SCRIPT);
+    const settings = { compaction: "summarize", context_tokens: 100 };
+    const killed = await incarnate(dir, { settings }, `${point}:1`);
+    expect(killed.signal).toBe("SIGKILL");
+    const session = killed.lines.find((line) => line.type === "session")!.id;
+    const { lines } = await incarnate(dir, { settings, session, interrupted: true });
+    const asked = linesIn(join(dir, "requests"));
+    expect(asked.filter((line) => line === "summary")).toHaveLength(paid);
+    // No answer on record is asked for again.
+    expect(asked.filter((line) => line !== "summary")).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
+    expect(lines.find((line) => line.type === "end")).toMatchObject({
+      error: null,
+      text: "Looked.",
+      usage: { input_tokens: 6 + 100 + 1_000 + 10 },
+    });
+  },
+);
 
 const spawnAt = async (daemon: Daemon, dir: string, point: EngineCrashPoint): Promise<string> => {
   const { id } = await daemon.request<{ id: string }>("agent/spawn", {

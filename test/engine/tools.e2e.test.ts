@@ -26,6 +26,8 @@ beforeAll(async () => {
     `providers:
   local: { dialect: openai, base_url: ${fake.url}/v1, key: "@env:LOCAL_KEY" }
   plain: { dialect: anthropic, base_url: ${fake.url}/v1 }
+kinds:
+  llm: { model: openai/some-model }
 mcp:
 ${server("fake", true)}${server("silent", false, "dies_at_once")}`,
   );
@@ -56,13 +58,13 @@ it("a provider of the configuration gets the key that its reference names", asyn
   expect(fake.requests.at(-1)?.credential).toBe("Bearer fake-key-123");
 });
 
-it("the doctor names a server that does not come up, and a key that is missing", async () => {
+it("the doctor names a server that does not come up, and keys that are missing, also of a default model", async () => {
   const { data } = await commands.agent("doctor");
   const checks = data.checks as readonly { readonly name: string; readonly finding: string }[];
   expect(checks.find(({ name }) => name === "models")).toMatchObject({
     result: "warn",
     finding:
-      "There is no key for the provider local: the variable LOCAL_KEY has none. The MCP server silent did not come up.",
+      "There is no key for the provider openai: the variable OPENAI_API_KEY has none. There is no key for the provider local: the variable LOCAL_KEY has none. The MCP server silent did not come up.",
   });
 });
 

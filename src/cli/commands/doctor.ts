@@ -2,10 +2,11 @@
 
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { DISK_FREE_MIN_BYTES, NODE_MIN } from "../../base/limits.ts";
+import { DISK_FREE_MIN_BYTES, DOCTOR_MODELS_MAX, NODE_MIN } from "../../base/limits.ts";
 import { PROGRAMS } from "../../commands/kinds.ts";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { configurationPath } from "../../daemon/paths.ts";
+import { builtInProviders } from "../../protocol/built-in-providers.ts";
 import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -229,11 +230,15 @@ const configuration = async (context: Context): Promise<Check | undefined> => {
   return { name, result: "warn", finding: refused.map(leftOutSentence).join("; "), fix };
 };
 
-/** For kind llm: the keys of its providers by this command's environment, and whether its MCP servers come up. */
+/** For kind llm: the keys of its providers, also of built-in ones that a default or a worker names, by this command's environment, and whether its MCP servers come up. */
 const models = async (context: Context): Promise<Check | undefined> => {
-  if (!existsSync(configurationPath(context.stateDir))) return undefined;
   const { readConfiguration } = await import("../../daemon/configuration.ts");
-  const { providers = {}, mcp = {} } = readConfiguration(context.stateDir)?.configuration ?? {};
+  const { configuration: read } = readConfiguration(context.stateDir) ?? {};
+  const { mcp = {} } = read ?? {};
+  const wanted = [read?.kinds.llm?.model, read?.defaults.model, ...(await modelsOfWorkers(context))];
+  const begins = wanted.map((model) => String(model).split("/", 1)[0]);
+  const builtIn = Object.entries(builtInProviders(context.env)).filter(([name]) => begins.includes(name));
+  const providers = { ...Object.fromEntries(builtIn), ...read?.providers };
   const [named, served] = [Object.keys(providers).length, Object.keys(mcp).length];
   if (named + served === 0) return undefined;
   const name = "models";
@@ -256,6 +261,17 @@ const models = async (context: Context): Promise<Check | undefined> => {
   } catch (cause) {
     return { name, result: "warn", finding: `cannot be checked: ${asHoldfastError(cause).message}` };
   }
+};
+
+/** The models of living workers of kind llm, of the first DOCTOR_MODELS_MAX. */
+const modelsOfWorkers = async (context: Context): Promise<readonly (string | undefined)[]> => {
+  const client = await context.connect().catch(() => undefined);
+  const listed = await client?.request("agent/list", {}).catch(() => undefined);
+  const ids = (listed?.workers ?? []).filter(({ kind }) => kind === "llm").map(({ id }) => id);
+  const asked = ids.slice(0, DOCTOR_MODELS_MAX).map((id) => client!.request("agent/info", { id }));
+  return (await Promise.allSettled(asked)).map((one) =>
+    one.status === "fulfilled" ? one.value.spec.model : undefined,
+  );
 };
 
 /** Runs only without a daemon: user code is loaded for no other reason. */

@@ -1,4 +1,5 @@
 /** The providers that a model's name may begin with, and where each is reached. Pure. */
+import { builtInProviders } from "../../protocol/built-in-providers.ts";
 import type { ProviderConfiguration } from "../../protocol/providers.ts";
 import { ModelError } from "../model.ts";
 
@@ -6,34 +7,13 @@ export interface Provider extends ProviderConfiguration {
   readonly name: string;
 }
 
-/** As in the CLIs: the base URL of Anthropic is without the version, that of OpenAI has it. */
-const withVersion = (url: string): string => (/\/v\d+\/*$/.test(url) ? url : `${url.replace(/\/+$/, "")}/v1`);
-
-/** The built-in providers, at the addresses that their variables give. */
-const builtIn = (
-  env: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, ProviderConfiguration>> => ({
-  anthropic: {
-    dialect: "anthropic",
-    base_url: withVersion(env.ANTHROPIC_BASE_URL || "https://api.anthropic.com"),
-    key: "@env:ANTHROPIC_API_KEY",
-    structured_output: true,
-  },
-  openai: {
-    dialect: "openai",
-    base_url: env.OPENAI_BASE_URL || "https://api.openai.com/v1",
-    key: "@env:OPENAI_API_KEY",
-    structured_output: true,
-  },
-});
-
 /** All providers by name: a configured one replaces a built-in one. */
 export const providersOf = (
   configured: Readonly<Record<string, ProviderConfiguration>>,
   env: Readonly<Record<string, string | undefined>>,
 ): ReadonlyMap<string, Provider> =>
   new Map(
-    Object.entries({ ...builtIn(env), ...configured }).map(([name, provider]) => [
+    Object.entries({ ...builtInProviders(env), ...configured }).map(([name, provider]) => [
       name,
       { name, ...provider },
     ]),

@@ -187,8 +187,8 @@ export const turnOf = (name: ScenarioName, ask: Ask, asked: number, tries: numbe
   return ask.tools.length > 0 || !("parts" in turn) || turn.end === "silence" ? turn : say("A title");
 };
 
-/** The tool of claude. */
-const ANSWERS = "StructuredOutput";
+/** The tools of claude and of qwen. */
+const ANSWERS = ["StructuredOutput", "structured_output"];
 const ERRANDS = ["Agent", "Task", "agent"];
 const SHELLS = [
   "Bash",
@@ -235,10 +235,12 @@ export const replyOf = (
         tools,
       );
     }
-    if ("answer" in part)
-      return tools.some(({ name }) => name === ANSWERS)
-        ? { kind: "call", name: ANSWERS, input: part.answer }
-        : { kind: "text", text: JSON.stringify(part.answer) };
+    if ("answer" in part) {
+      const tool = tools.find(({ name }) => ANSWERS.includes(name));
+      return tool === undefined
+        ? { kind: "text", text: JSON.stringify(part.answer) }
+        : { kind: "call", name: tool.name, input: part.answer };
+    }
     if ("invented" in part) return { kind: "call", name: part.invented, input: {} };
     if ("mcp" in part) {
       const is = new RegExp(`(^|[_./-])${part.mcp}[_./-]+${part.tool}$`);

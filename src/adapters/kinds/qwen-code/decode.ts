@@ -17,6 +17,7 @@ import type { DecodedItem } from "../../adapter.ts";
 import { classifyName } from "../../decoding/classify.ts";
 import { decoderOf } from "../../decoding/decoder.ts";
 import { type EventFacts, type ToolFacts, voiceOf } from "../../decoding/events.ts";
+import { keptAnswer, NO_ANSWER } from "../../decoding/final-text.ts";
 import { stepsOf } from "../../decoding/steps.ts";
 import { addUsage, NO_USAGE } from "../../decoding/usage.ts";
 import { errorOf, parted } from "./errors.ts";
@@ -206,6 +207,15 @@ const usageOf = (told: JsonObject | undefined): Usage => ({
   cached_tokens: asCount(told?.cache_read_input_tokens),
 });
 
+/** With --json-schema, the answer is the input of a tool, and all texts were said besides it. */
+const answered = (state: QwenState, { structured_result: answer }: JsonObject): QwenState =>
+  answer === undefined || answer === null
+    ? state
+    : { ...state, answer: { id: STRUCTURED, ...keptAnswer(NO_ANSWER, JSON.stringify(answer)) } };
+
+/** Stands for the id of a message. */
+const STRUCTURED = "structured_result";
+
 /**
  * The usage of a `result` covers the whole session, side requests included, so it is the run's only where
  * the session is new. Otherwise the messages of the run are counted.
@@ -219,5 +229,5 @@ const onResult = (before: QwenState, event: JsonObject, out: DecodedItem[]): Qwe
   const told = error === null ? state : steps.onError(state, error, out);
   const usage = state.goes_on ? state.spent : usageOf(asObject(event.usage));
   const duration_ms = asNumber(event.duration_ms) ?? null;
-  return { ...steps.turnEnded(told, usage, duration_ms, error, out), spent: NO_USAGE };
+  return { ...steps.turnEnded(answered(told, event), usage, duration_ms, error, out), spent: NO_USAGE };
 };

@@ -17,7 +17,7 @@ export const facts = {
   summary: "Qwen Code, headless: one prompt, its answer, its tools, its session.",
   limits: [
     `${NO_QUESTIONS} \`acp:qwen\` asks.`,
-    `${NO_CONVERSATION} \`acp:qwen\` converses.`,
+    `${NO_CONVERSATION} \`acp:qwen\` converses. The CLI can read several messages headless too (\`--input-format stream-json\`), but not together with a schema, and Holdfast does not use that.`,
     NO_COST,
     "It repeats a request that its provider refused with 429 or 5xx for minutes, and prints nothing meanwhile.",
     "It reports an answer that the provider cut off or refused as a good one. The text of a try that fails midway stays in the log, followed by the text of the next try.",
@@ -45,6 +45,7 @@ export const facts = {
     "QWEN_RUNTIME_DIR",
   ],
   default_restart: "transient",
+  takes_output_schema: true,
   needs_prompt: true,
   counts_cached_inside: true,
   sessions_under: ["QWEN_RUNTIME_DIR", "QWEN_HOME", "HOME"],

@@ -32,6 +32,7 @@ export const plan = (context: PlanContext): LaunchPlan => {
   // mode in which a model decides what is allowed.
   argv.push("--approval-mode", spec.permission === "allow" ? "yolo" : "default");
   if (spec.budget.turns !== undefined) argv.push("--max-session-turns", String(spec.budget.turns));
+  if (spec.output_schema !== undefined) argv.push("--json-schema", JSON.stringify(spec.output_schema));
   const mcp = mcpLaunch(context);
   if (mcp !== undefined) argv.push("--mcp-config", sharedForm(mcp, addressOf));
   argv.push(...spec.argv);

@@ -139,3 +139,8 @@ test("a session that there is not is told by the words on stderr", () => {
   const stderr_tail = "No saved session found with ID 9. Run `qwen --resume` without an ID.";
   expect(runOf([], { code: 1, stderr_tail }).outcome.error?.code).toBe("SESSION_NOT_FOUND");
 });
+
+test("an answer with a schema is the final text, and what was said besides it is not", () => {
+  const { outcome } = runOf([init, say("I answer."), done({ structured_result: { city: "Łódź" } })]);
+  expect(outcome).toMatchObject({ completion: { final_text: '{"city":"Łódź"}' } });
+});
