@@ -48,6 +48,7 @@ const APART: Readonly<Record<string, string>> = {
   "cli-artifacts": "src/daemon/artifacts.ts",
   "cli-defaults": "src/cli/defaults/written.ts",
   "cli-configuration": "src/daemon/configuration.ts",
+  "cli-identity": "src/weblisk/identity/opened.ts",
   "cli-mcp": "src/daemon/mcp.ts",
   "cli-engine-check": "src/daemon/engine-check.ts",
   "cli-spawn-request": "src/cli/spawn-request.ts",
@@ -59,7 +60,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|published|spawn-request|written|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp|engine-check)|validate\/validators)\.ts$/,
+          /\/(manifest|published|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:offline|artifacts|configuration|mcp|engine-check)|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

@@ -9,6 +9,7 @@ import { changesProblems } from "./commands/changes.ts";
 import * as config from "./commands/config.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
+import * as identity from "./commands/identity.ts";
 import * as inbox from "./commands/inbox.ts";
 import { initProblems } from "./commands/init-problems.ts";
 import * as jobs from "./commands/jobs.ts";
@@ -109,6 +110,9 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/dashboard": tokens.dashboard,
   "token/list": tokens.list,
   "token/revoke": tokens.revoke,
+  "identity/show": identity.show,
+  "identity/rotate": identity.rotate,
+  "identity/export": identity.exported,
   "skill/run": skills.run,
   "skill/list": skills.list,
   "skill/info": skills.show,
@@ -209,6 +213,9 @@ export const CHECKS: Checks = {
   "agent/logs": logsProblems,
   "agent/search": searchProblems,
   "agent/usage": usageProblems,
+  "identity/show": identity.identityProblems,
+  "identity/rotate": identity.identityProblems,
+  "identity/export": identity.identityProblems,
   "config/get": config.configProblems,
   "config/set": config.configProblems,
   "config/unset": config.configProblems,

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { DEFAULT_NAMES, type ResolvedDefault } from "../protocol/defaults.ts";
 import { digest, effect, time } from "../protocol/replies/reply.ts";
+import { SIGNING_ALGORITHMS } from "../protocol/words.ts";
 import type { ArtifactRow } from "../store/cas/store.ts";
 
 const artifact: z.ZodType<ArtifactRow> = z.object({
@@ -21,6 +22,13 @@ const mcp = z.object({
   stdout_truncated: z.boolean(),
   stderr: z.string(),
   stderr_truncated: z.boolean(),
+});
+
+const identity = z.object({
+  name: z.string(),
+  algorithm: z.enum(SIGNING_ALGORITHMS),
+  public_key: z.string().describe("hex of Ed25519, base64url of ML-DSA-65"),
+  fingerprint: z.string().describe("SHA-256 of the public key, as hex"),
 });
 
 const defaultValue = z.union([z.string(), z.number(), z.boolean()]);
@@ -62,6 +70,25 @@ export const LOCAL_OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   }),
   "config/set": z.object({ ...place, value: defaultValue, effect: z.enum(["created", "updated", "noop"]) }),
   "config/unset": z.object({ ...place, effect: z.enum(["deleted", "noop"]) }),
+  "identity/show": identity.extend({ directory: z.string(), effect: z.enum(["created", "noop"]) }),
+  "identity/rotate": identity.extend({
+    rotation: z.object({
+      op: z.literal("rotate-key"),
+      agent_id: z.string().describe("the name of the identity"),
+      old_algorithm: z.enum(SIGNING_ALGORITHMS),
+      old_public_key: z.string(),
+      new_algorithm: z.enum(SIGNING_ALGORITHMS),
+      new_public_key: z.string(),
+      timestamp: z.int().describe("epoch seconds"),
+      nonce: z.string().describe("32 hex digits"),
+      current_signature: z.string().describe("by the old key, over the canonical JSON of all other members"),
+      new_signature: z.string().describe("by the new key, over the same"),
+    }),
+    effect: z.literal("updated"),
+  }),
+  "identity/export": identity.extend({
+    private_file: z.string().nullable().describe("the file that the private key was copied to"),
+  }),
   "cas/put": z.object({ digest, size_bytes: z.int(), effect: z.enum(["created", "noop"]) }),
   "cas/get": z.object({
     digest,

@@ -11,6 +11,7 @@ import type { CommandDef } from "./command.ts";
 import { CONFIG_COMMANDS } from "./config.ts";
 import { DAEMON_COMMANDS } from "./daemon.ts";
 import { DB_COMMANDS } from "./db.ts";
+import { IDENTITY_COMMANDS } from "./identity.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { LOOK_COMMANDS } from "./look.ts";
 import { MACHINE_COMMANDS } from "./machine.ts";
@@ -38,6 +39,7 @@ export const COMMANDS: readonly CommandDef[] = [
   ...MACHINE_COMMANDS,
   ...CONFIG_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...IDENTITY_COMMANDS,
   ...DAEMON_COMMANDS,
   ...DB_COMMANDS,
   ...CAS_COMMANDS,

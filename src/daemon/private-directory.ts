@@ -36,7 +36,7 @@ const makeDirectories = (path: string): void => {
  * exist before all others.
  */
 const OURS =
-  /^(holdfast\.(?!ya?ml$).*|daemon\.[a-z0-9.-]+|\.doctor-\d+|agent\.sock|[0-9a-f]{16}\.sock|runs|cas|worktrees|archive.*|config\.yaml)$/;
+  /^(holdfast\.(?!ya?ml$).*|daemon\.[a-z0-9.-]+|\.doctor-\d+|agent\.sock|[0-9a-f]{16}\.sock|runs|cas|worktrees|\.weblisk|archive.*|config\.yaml)$/;
 
 /** Whether Holdfast made the directory or it is only for Holdfast: no other files are in it. */
 const isOurs = (path: string): boolean => {

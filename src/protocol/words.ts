@@ -34,6 +34,10 @@ export const RUNTIME_DEFAULT = "process";
 export const PROFILE_NAMES = ["overseer", "worker", "companion"] as const;
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
+/** Signature algorithms of a Weblisk identity; the first one is the default (weblisk.txt, Identity and Algorithm Agility). */
+export const SIGNING_ALGORITHMS = ["Ed25519", "ML-DSA-65"] as const;
+export type AlgorithmName = (typeof SIGNING_ALGORITHMS)[number];
+
 /** Reserved commands of protocol-v1.txt that a built-in skill answers. */
 export const BUILTIN_COMMANDS = [
   "http/openapi",

@@ -108,6 +108,9 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["schedule/resume", ["schedule", "resume", "yearly"]],
   ["schedule/remove", ["schedule", "remove", "yearly"]],
   ["token/list", ["token", "list"]],
+  ["identity/show", ["identity", "show"]],
+  ["identity/rotate", ["identity", "rotate"]],
+  ["identity/export", ["identity", "export"]],
   ["agent/pause", ["pause", "reader", "--dry-run"]],
   ["agent/pause", ["pause", "reader", "--reason", "a look"]],
   ["agent/unpause", ["unpause", "reader", "--dry-run"]],
@@ -199,7 +202,8 @@ interface Published {
 
 const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
   word === "watch" ||
-  ["export", "watch", "tail"].includes(rest[0] ?? "") ||
+  (word === "db" && rest[0] === "export") ||
+  ["watch", "tail"].includes(rest[0] ?? "") ||
   (word === "logs" && !rest.includes("--raw")) ||
   rest.includes("--watch");
 

@@ -20,6 +20,7 @@ const rows = [
   "runtime",
   "daemon",
   "library",
+  "weblisk",
   "cli",
   "web",
 ];
@@ -50,6 +51,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   daemon: ["handlers", "http"],
   cli: ["defaults", "render", "top", "commands"],
   library: ["remote"],
+  weblisk: ["identity"],
   web: ["model", "state", "parts", "pages"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */
@@ -129,7 +131,7 @@ describe("layers", () => {
 });
 
 /** Decision 0034 has the figure, and the rooms that came later: a new arrow between rooms is a new thing to know, and wants a reason. */
-const ARROWS_MAX = 63;
+const ARROWS_MAX = 66;
 
 it(`at most ${ARROWS_MAX} pairs of rooms know each other`, () => {
   const arrows = new Set(

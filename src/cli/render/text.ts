@@ -20,6 +20,7 @@ import * as daemon from "./daemon-text.ts";
 import { checkText, collectedText } from "./db.ts";
 import { deniedAdvice } from "./denied.ts";
 import { doctor } from "./doctor-text.ts";
+import { IDENTITY_TEXTS } from "./identity.ts";
 import { inboxText } from "./inbox.ts";
 import { JOB_TEXTS } from "./jobs.ts";
 import { capabilities, mcpText } from "./kinds-text.ts";
@@ -397,6 +398,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/inbox": inboxText,
   ...JOB_TEXTS,
   ...CONFIG_TEXTS,
+  ...IDENTITY_TEXTS,
   "jobs/result": output,
   "jobs/cancel": killText,
   ...BOARD_TEXTS,

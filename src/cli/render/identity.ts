@@ -1,0 +1,35 @@
+/** Weblisk identities as text. */
+import type { PublicIdentity } from "../../weblisk/identity/opened.ts";
+import { type Paint, table } from "./terminal.ts";
+
+interface ShownIdentity extends PublicIdentity {
+  readonly directory?: string;
+  readonly effect: string;
+}
+
+const rows = ({ name, algorithm, public_key, fingerprint, directory }: ShownIdentity, paint: Paint): string =>
+  table(
+    [
+      ["identity", name],
+      ["algorithm", algorithm],
+      // A key of ML-DSA-65 fills a screen.
+      ...(public_key.length > 128 ? [] : [["public key", public_key]]),
+      ["fingerprint", `sha256:${fingerprint}`],
+      ...(directory === undefined ? [] : [["directory", directory]]),
+    ].map(([label, value]) => [paint("dim", label as string), value as string]),
+  );
+
+export const IDENTITY_TEXTS = {
+  "identity/show": (identity: ShownIdentity, { paint }: { readonly paint: Paint }): string =>
+    rows(identity, paint),
+  "identity/rotate": (identity: ShownIdentity, { paint }: { readonly paint: Paint }): string =>
+    `${rows(identity, paint)}\n${paint("dim", "The statement with both signatures is in rotation.json.")}`,
+  /** Only the key, for use in scripts. */
+  "identity/export": (
+    { public_key, private_file }: PublicIdentity & { readonly private_file: string | null },
+    { paint }: { readonly paint: Paint },
+  ): string =>
+    private_file === null
+      ? public_key
+      : `${public_key}\n${paint("dim", `The private key is in ${private_file}: whoever has it is you.`)}`,
+};
