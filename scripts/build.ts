@@ -15,6 +15,7 @@ import { COMMANDS } from "../src/commands/commands.ts";
 import { jsonSchemas } from "../src/protocol/json-schemas.ts";
 import { FIELDS, shownDefault } from "../src/protocol/spec-fields.ts";
 import { treeFileSchema } from "../src/tree-file/schema.ts";
+import { mcpTools } from "./mcp-tools.ts";
 import { openApi } from "./openapi/document.ts";
 import { stamp } from "./sources.ts";
 
@@ -50,6 +51,7 @@ const APART: Readonly<Record<string, string>> = {
   "cli-configuration": "src/daemon/configuration.ts",
   "cli-identity": "src/weblisk/identity/opened.ts",
   "cli-mcp": "src/daemon/mcp.ts",
+  "cli-mcp-serve": "src/cli/mcp/serve.ts",
   "cli-engine-check": "src/daemon/engine-check.ts",
   "cli-spawn-request": "src/cli/spawn-request.ts",
   "cli-validators": "src/protocol/validate/validators.ts",
@@ -60,7 +62,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|published|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:offline|artifacts|configuration|mcp|engine-check)|validate\/validators)\.ts$/,
+          /\/(manifest|published|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:offline|artifacts|configuration|mcp|engine-check)|mcp\/serve|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>
@@ -158,7 +160,7 @@ const buildClient = async (): Promise<void> => {
     ...common,
     entryPoints: APART,
     outdir: dist,
-    external: ["better-sqlite3"],
+    external: ["better-sqlite3", "@modelcontextprotocol/server"],
     // Code that several of them need is a file of its own.
     splitting: true,
     chunkNames: "cli-[name]-[hash]",
@@ -370,6 +372,7 @@ const writeSchemas = (): void => {
     writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
   }
   writeFileSync(join(dist, "schemas", "openapi.json"), `${JSON.stringify(openApi(packageJson.version))}\n`);
+  writeFileSync(join(dist, "mcp-tools.json"), `${JSON.stringify(mcpTools())}\n`);
 };
 
 for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, name), { recursive: true });

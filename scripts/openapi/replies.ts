@@ -61,6 +61,7 @@ const hello = z.object({
   commands: z.array(z.enum(Object.keys(Requests) as [RequestName, ...RequestName[]])),
   limits: z.record(z.string(), z.number()),
   daemon: z.object({ version: z.string(), store_id: z.string(), epoch: z.string() }),
+  caller: z.string().describe("user, user:NAME, worker:ID or unknown, as records spell it"),
 });
 const collected = z.object({
   records: z.int(),

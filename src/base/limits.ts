@@ -1117,6 +1117,21 @@ export const MCP_CALL_MAX_MS = 10 * 60_000;
 /** An MCP server that has ended is started again for a call, this often in one run. */
 export const MCP_RESTARTS_MAX = 3;
 
+/** `agent mcp serve`: one answer as JSON; one text in it, which is cut, but for the answer of an agent; a result is asked for again in parts. */
+export const MCP_SERVED_MAX_BYTES = 64 * 1024;
+export const MCP_SERVED_TEXT_MAX_BYTES = 4_096;
+export const MCP_SERVED_OUTPUT_MAX_BYTES = 24 * 1024;
+/** Records of one call of `events`, and workers of one call of `list` if it names no limit. */
+export const MCP_SERVED_RECORDS_MAX = 200;
+export const MCP_SERVED_WORKERS = 20;
+/** A call waits this long before it answers `pending`: clients end a call after 60 s. */
+export const MCP_SERVED_WAIT_MS = 45_000;
+export const MCP_SERVED_WAIT_MAX_MS = 60 * 60_000;
+/** Between two looks for the reply of a person. */
+export const MCP_SERVED_LOOK_MS = 1_000;
+/** A call is asked again of the next daemon, this often, if a daemon goes away. */
+export const MCP_SERVED_TRIES_MAX = 5;
+
 // The dashboard
 /** How long the token of an address of `agent dashboard` holds if nothing else is asked for. */
 export const DASHBOARD_TOKEN_MS = 12 * 3_600_000;

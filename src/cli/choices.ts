@@ -16,8 +16,8 @@ const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
 const TEXT_UNLESS_ASKED = ["db/export", "cas/get", "agent/output", "agent/changes", "jobs/result"];
 const isPlain = (command: string, flags: Flags): boolean =>
   TEXT_UNLESS_ASKED.includes(command) || (command === "agent/logs" && flags.raw === true);
-/** Its output is eval'ed, also for users who set HOLDFAST_OUTPUT permanently. */
-const TEXT_UNLESS_FLAGGED = ["agent/completion"];
+/** Its output is eval'ed, or is a protocol of its own, also for users who set HOLDFAST_OUTPUT permanently. */
+const TEXT_UNLESS_FLAGGED = ["agent/completion", "mcp/serve"];
 
 /** The mode of the flag, else of HOLDFAST_OUTPUT; undefined if neither is given. */
 export const askedMode = (flags: Flags, env: Env): Mode | undefined => {

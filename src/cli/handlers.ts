@@ -133,6 +133,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "mcp/get": mcp.get,
   "mcp/add": mcp.add,
   "mcp/remove": mcp.remove,
+  "mcp/serve": async (context) => (await import("./mcp/serve.ts")).serve(context),
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "config/list": config.list,
   "config/get": config.get,

@@ -269,6 +269,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/down": applied,
   "agent/list": z.array(WorkerView),
   "agent/top": z.object({}),
+  "mcp/serve": z.object({}),
   "agent/tree": z.union([
     TreeSupervisor,
     z.object({ trees: z.int().describe("with --follow: how many trees were shown") }),

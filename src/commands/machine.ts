@@ -1,6 +1,6 @@
 /** Commands about the agents and programs of this machine. */
 import type { FlagDef } from "../base/flag.ts";
-import { MCP_TIMEOUT_DEFAULT_MS } from "../base/limits.ts";
+import { MCP_SERVED_WAIT_MAX_MS, MCP_SERVED_WAIT_MS, MCP_TIMEOUT_DEFAULT_MS } from "../base/limits.ts";
 import { seconds } from "../protocol/spec-fields.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 
@@ -102,6 +102,25 @@ export const MACHINE_COMMANDS = inGroup("This machine", [
     args: [mcpKind, mcpName],
     flags: mcpFlags,
     examples: ["agent mcp remove codex docs"],
+  },
+  {
+    words: ["mcp", "serve"],
+    danger: "mutating",
+    summary: "Serve the workers of this daemon to an agent, as an MCP server over stdin and stdout",
+    details:
+      "An agent's CLI starts it (docs/how-to/agents-that-run-agents.md). Its tools start, wait for, stop and read workers. Inside a run it knows that run's worker and everything below it, and nothing else. A call starts the daemon if none runs.",
+    flags: [
+      {
+        name: "wait-max",
+        type: "duration",
+        value: "45s",
+        help: "a call that waits answers pending after this",
+        default: seconds(MCP_SERVED_WAIT_MS),
+        min: 1_000,
+        max: MCP_SERVED_WAIT_MAX_MS,
+      },
+    ],
+    examples: ["agent mcp serve"],
   },
   {
     words: ["doctor"],

@@ -35,11 +35,12 @@ export interface Client {
     onRecord: (record: LogRecord) => void | Promise<void>,
   ): Promise<Replies["agent/watch"]>;
   tail(data: RequestInput<"jobs/tail">, onStep: (step: JobStep) => void | Promise<void>): Promise<JobView>;
-  /** The same for the records of another stream. */
+  /** The same for the records of another stream. An abort of `signal` ends it with CANCELLED. */
   stream<N extends StreamName>(
     command: N,
     data: RequestInput<N>,
     onRecord: (record: LogRecord) => void | Promise<void>,
+    signal?: AbortSignal,
   ): Promise<Replies[N]>;
   inFlight(): number;
   /** True when no more requests are possible. */
@@ -122,8 +123,9 @@ class SocketClient implements Client {
     command: N,
     data: RequestInput<N>,
     onRecord: (record: LogRecord) => void | Promise<void>,
+    signal?: AbortSignal,
   ): Promise<Replies[N]> {
-    return this.send<Replies[N]>(command, data, onRecord).then(valueOrThrow);
+    return this.send<Replies[N]>(command, data, onRecord, signal).then(valueOrThrow);
   }
 
   tail(data: RequestInput<"jobs/tail">, onStep: (step: JobStep) => void | Promise<void>): Promise<JobView> {

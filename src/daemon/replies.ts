@@ -143,4 +143,6 @@ export interface HelloReply {
   /** Bounds of requests and answers, with the contract's names. */
   readonly limits: Readonly<Record<string, number>>;
   readonly daemon: { readonly version: string; readonly store_id: string; readonly epoch: string };
+  /** The caller of this connection, as records spell it: `user`, `user:NAME`, `worker:ID` or `unknown`. */
+  readonly caller: string;
 }

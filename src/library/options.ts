@@ -419,6 +419,8 @@ export interface ListOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly statuses?: WorkerStatus[];
   readonly kinds?: string[];
+  /** Only workers that the agents of this worker spawned, at any depth. */
+  readonly below?: string;
   /** Also `resources`: the use of the machine by its processes. Default: false. */
   readonly resources?: boolean;
 }

@@ -216,6 +216,8 @@ export const Requests = {
     kinds: z.array(z.string().max(64)).max(64).optional(),
     /** Only workers that were requested at most this long ago. */
     since_ms: ms.optional(),
+    /** Only workers that the agents of this worker spawned, at any depth. */
+    below: ref.optional(),
     /** Only archived workers. Without it, none of them. */
     archived: z.boolean().optional(),
     resources,

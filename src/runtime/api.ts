@@ -338,7 +338,11 @@ export interface RuntimeApi {
   /** Finds a worker's id by an id, a unique prefix of one, or the name of a living worker (else of the newest with that name). */
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
   list(
-    options?: WorkerFilter & { readonly all?: boolean } & ShownParts,
+    options?: WorkerFilter & {
+      readonly all?: boolean;
+      /** Only workers that the agents of this worker spawned, at any depth. */
+      readonly below?: string | undefined;
+    } & ShownParts,
   ): Effect.Effect<readonly WorkerView[], HoldfastError>;
   info(id: string, parts?: ShownParts): Effect.Effect<WorkerInfo, HoldfastError>;
   tree(): Effect.Effect<TreeSupervisor, HoldfastError>;

@@ -145,6 +145,7 @@ const ELSEWHERE = [
   "db/check",
   "agent/demo",
   "agent/top",
+  "mcp/serve",
   "agent/capabilities",
   "agent/doctor",
   "agent/completion",

@@ -222,6 +222,8 @@ it("covers every command", () => {
     "token/create",
     "token/revoke",
     "agent/demo",
+    // It speaks another protocol (mcp/serve.e2e).
+    "mcp/serve",
     // They need a terminal (top.e2e), and a daemon that serves HTTP (web/dashboard.e2e).
     "agent/top",
     "agent/dashboard",

@@ -149,7 +149,7 @@ const CALLS: readonly (readonly [string, Words])[] = [
   ["daemon/stop", ["daemon", "stop", "--kill-agents"]],
 ];
 
-/** They need a terminal, an agent CLI, a repository or a service manager, and have tests of their own, which judge all that they print, too. */
+/** They need a terminal, a client of another protocol, an agent CLI, a repository or a service manager, and have tests of their own, which judge all that they print, too. */
 const ELSEWHERE = [
   "agent/demo",
   "agent/top",
@@ -167,6 +167,7 @@ const ELSEWHERE = [
   "mcp/get",
   "mcp/add",
   "mcp/remove",
+  "mcp/serve",
   "daemon/run",
   "daemon/upgrade",
   "daemon/install",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
+import { parse as parseCall } from "../../src/cli/parse.ts";
 import { parseConfiguration } from "../../src/daemon/configuration.ts";
 import { ModelScript } from "../../src/engine/script.ts";
 import { CardInput } from "../../src/protocol/board-requests.ts";
@@ -65,6 +66,15 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
     "a scrape of Prometheus",
     /^scrape_configs:/,
     (text) => expect(parse(text)).toHaveProperty("scrape_configs"),
+  ],
+  [
+    "a configuration of MCP servers",
+    /^\{\s*"mcpServers"/,
+    (text) => {
+      const [server] = Object.values(JSON.parse(text).mcpServers) as { command: string; args: string[] }[];
+      expect(server?.command).toBe("agent");
+      expect(parseCall(server!.args)).toMatchObject({ kind: "call", call: { problems: [] } });
+    },
   ],
   ["a card", /^\{"id":/, (text) => expect(CardInput.safeParse(JSON.parse(text)).error).toBeUndefined()],
   [

@@ -1,6 +1,7 @@
 /** Typed before the commands and the programs of a page, which says of them or takes for granted that they were. */
 export const BEFORE: Readonly<Record<string, readonly string[]>> = {
   "docs/how-to/run-skills.md": ["agent daemon start"],
+  "docs/how-to/agents-that-run-agents.md": ["agent daemon start"],
   "docs/how-to/orchestrator.md": ["agent daemon start"],
   "docs/explanation/artifacts.md": ["printf hello > report.json"],
   "docs/explanation/usage.md": [
@@ -48,6 +49,11 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
   "docs/how-to/dashboard.md":
     "its address and token differ each time; test/web/dashboard.e2e.test.ts opens the like of them",
+  "docs/how-to/agents-that-run-agents.md: claude mcp add --scope user holdfast -- agent mcp serve":
+    "it needs claude; test/agents/claude-mcp.e2e.test.ts runs its like",
+  "docs/how-to/agents-that-run-agents.md: codex mcp add holdfast -- agent mcp serve": "it needs codex",
+  "docs/how-to/agents-that-run-agents.md: agent mailbox reply ID main":
+    "the id differs each time; test/cli/mcp/serve.e2e.test.ts answers the like",
   "docs/how-to/http.md":
     "its addresses and tokens differ each time; test/cli/http.e2e.test.ts asks the like of them",
   'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':

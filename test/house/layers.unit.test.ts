@@ -49,7 +49,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
   daemon: ["handlers", "http"],
-  cli: ["defaults", "render", "top", "commands"],
+  cli: ["defaults", "render", "top", "commands", "mcp"],
   library: ["remote"],
   weblisk: ["identity"],
   web: ["model", "state", "parts", "pages"],

@@ -30,7 +30,7 @@ export const leftOutSentence = ({ module, why }: Replies["agent/capabilities"]["
   `${module} is left out: ${why}`;
 
 export const tellLeftOut = (
-  context: Context,
+  context: Pick<Context, "warn">,
   { refused }: Pick<Replies["agent/capabilities"], "refused">,
 ): void => {
   for (const each of refused) context.warn(leftOutSentence(each));
@@ -49,14 +49,21 @@ export const tellConfiguration = async (context: Context): Promise<void> => {
 };
 
 /** All added kinds. */
-export const addedKinds = async (context: Context, client: Client): Promise<readonly AddedKind[]> => {
+export const addedKinds = async (
+  context: Pick<Context, "warn">,
+  client: Client,
+): Promise<readonly AddedKind[]> => {
   const { kinds, refused } = await client.request("agent/capabilities", {});
   tellLeftOut(context, { refused });
   return kinds.filter(({ origin }) => origin === "user").map(asAdded);
 };
 
 /** The added kind with this name; INVALID_AGENT_KIND if there is none. */
-export const addedKind = async (context: Context, client: Client, typed: string): Promise<AddedKind> => {
+export const addedKind = async (
+  context: Pick<Context, "warn">,
+  client: Client,
+  typed: string,
+): Promise<AddedKind> => {
   const asked = await client.ask("agent/capabilities", { kind: typed });
   if (asked.ok) return asAdded(asked.value.kinds[0]!);
   if (asked.error.code === "INVALID_AGENT_KIND") await addedKinds(context, client);

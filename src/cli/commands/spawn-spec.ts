@@ -250,17 +250,12 @@ export const specOf = (
   const { flags, args, argv = [] } = call;
   const plain = plainOf(flags);
   const where = resolve(cwd, plain.cwd ?? ".");
-  const known = kindOf(args[0] ?? PROGRAM_KIND);
-  const kind = known?.kind ?? added?.kind ?? args[0]!;
-  const defaults = kindDefaults(kind, plain.interactive);
-  const own = Object.fromEntries(pairs(flags.env));
-  const inherit = [...(plain.inherit_env ?? []), ALWAYS_INHERITED];
   const restarts = flags["max-restarts"] as Restarts | undefined;
   const backoff = flags.backoff as Backoff | undefined;
-  return {
+  const asked = {
     ...plain,
     profile: plain.profile ?? (flags.tools as WorkerSpecInput["profile"]),
-    kind,
+    kind: args[0] ?? PROGRAM_KIND,
     name: flags.name as string | undefined,
     labels: Object.fromEntries(pairs(flags.label)),
     prompt: args[1] === "-" ? undefined : args[1],
@@ -268,26 +263,44 @@ export const specOf = (
     cwd: where,
     ...worktreeOf(flags),
     ...sandboxOf(flags, cwd),
-    env: own,
+    env: Object.fromEntries(pairs(flags.env)),
     mcp,
-    client_env: sentEnvironment(
-      [...inherit, ...referencedVariables(own), ...mcpVariables(mcp), ...(added?.variables ?? [])],
-      {
-        env,
-        stateDir,
-      },
-    ),
-    inherit_env: inherit,
     permission_rules: rulesOf(flags),
-    ext: { ...known?.ext, ...extOf(call, where) },
-    restart: plain.restart ?? added?.restart ?? defaults.restart,
+    ext: extOf(call, where),
     max_restarts: restarts?.max,
     restart_period_ms: restarts?.period_ms,
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
     limits: limitsOf(flags),
-    timeout_ms: plain.timeout_ms ?? defaults.timeout_ms,
-    stall_ms: plain.stall_ms ?? defaults.stall_ms,
+  };
+  return completedSpec(asked, { env, stateDir }, added);
+};
+
+/** A spec with what the client adds: the whole name of its kind and that kind's defaults, its variables, and the asking worker. */
+export const completedSpec = (
+  asked: Omit<WorkerSpecInput, "restart"> & Partial<Pick<WorkerSpecInput, "restart">>,
+  { env, stateDir }: Pick<Context, "env" | "stateDir">,
+  added?: AddedKind,
+): WorkerSpecInput => {
+  const known = kindOf(asked.kind);
+  const kind = known?.kind ?? added?.kind ?? asked.kind;
+  const defaults = kindDefaults(kind, asked.interactive);
+  const inherit_env = [...(asked.inherit_env ?? []), ALWAYS_INHERITED];
+  const named = [
+    ...inherit_env,
+    ...referencedVariables(asked.env ?? {}),
+    ...mcpVariables(asked.mcp),
+    ...(added?.variables ?? []),
+  ];
+  return {
+    ...asked,
+    kind,
+    client_env: sentEnvironment(named, { env, stateDir }),
+    inherit_env,
+    ext: { ...known?.ext, ...asked.ext },
+    restart: asked.restart ?? added?.restart ?? defaults.restart,
+    timeout_ms: asked.timeout_ms ?? defaults.timeout_ms,
+    stall_ms: asked.stall_ms ?? defaults.stall_ms,
     parent: parentOf(env),
   };
 };

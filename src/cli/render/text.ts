@@ -422,6 +422,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/logs": () => "",
   "agent/demo": () => "",
   "agent/top": () => "",
+  "mcp/serve": () => "",
 };
 
 export const renderText = (command: string, value: unknown, context: TextContext): string => {

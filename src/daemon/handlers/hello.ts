@@ -9,6 +9,7 @@ import {
   REQUEST_MAX_DEPTH,
   REQUESTS_IN_FLIGHT_MAX,
 } from "../../base/limits.ts";
+import { byOf } from "../../protocol/caller.ts";
 import { PROTOCOL_VERSION } from "../../protocol/envelope-v1.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -25,7 +26,7 @@ const LIMITS = {
 
 export const hello: RequestHandler<"protocol/hello"> = {
   lifetime: "read",
-  run: ({ runtime }, { versions, profiles }) =>
+  run: ({ runtime, caller }, { versions, profiles }) =>
     Effect.gen(function* () {
       if (!versions.includes(PROTOCOL_VERSION))
         return yield* unsupported(
@@ -43,6 +44,7 @@ export const hello: RequestHandler<"protocol/hello"> = {
         commands: Object.keys(Requests) as RequestName[],
         limits: LIMITS,
         daemon: { version, store_id, epoch },
+        caller: byOf(caller()),
       });
     }),
 };

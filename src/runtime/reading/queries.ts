@@ -11,10 +11,11 @@ import type { HoldfastError } from "../../protocol/errors.ts";
 import { redactOnce } from "../../protocol/redact.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import type { FormerEpoch } from "../../store/history.ts";
-import type { WorkerRow } from "../../store/views.ts";
+import type { Views, WorkerRow } from "../../store/views.ts";
 import { pausedBelow, pauseSuggestion } from "../../supervisor/holds/standing-still.ts";
 import type { RuntimeApi, ShownParts } from "../api.ts";
 import type { Core } from "../core.ts";
+import { withDescendants } from "../descendants.ts";
 import type { Heartbeats } from "../heartbeats.ts";
 import type { WorkerInfo } from "../replies.ts";
 import { asksForEnded, isSelected } from "../selecting.ts";
@@ -82,11 +83,13 @@ export const makeQueries = (
   return {
     epoch: log.epoch,
     resolve: (ref) => Effect.map(find(ref), (row) => row.id),
-    list: ({ all = false, resources, ...filter } = {}) =>
-      looked({ resources }, () =>
-        (all || asksForEnded(filter) ? views.workers() : views.living())
-          .filter((row) => isSelected(row, filter))
-          .map((row) => shown.view(row, { resources })),
+    list: ({ all = false, resources, below, ...filter } = {}) =>
+      Effect.flatMap(below === undefined ? Effect.undefined : find(below), (top) =>
+        looked({ resources }, () =>
+          rowsOf(views, all || asksForEnded(filter), top)
+            .filter((row) => isSelected(row, filter))
+            .map((row) => shown.view(row, { resources })),
+        ),
       ),
     info: (ref, parts = {}) =>
       Effect.flatMap(find(ref), (row) => looked(parts, () => infoOf(core, shown, row, parts))),
@@ -104,6 +107,20 @@ export const makeQueries = (
       attemptAsync(() => upkeep.gc({ ...how, before_ms: wallMs() - older_than_ms, max_bytes })),
     rebuild: () => attemptAsync(() => upkeep.rebuildAside()),
   };
+};
+
+/** The workers of a list in the order of ids: all of them, or those below one. */
+const rowsOf = (
+  views: Pick<Views, "workers" | "living" | "worker" | "spawnedBy">,
+  withEnded: boolean,
+  top: WorkerRow | undefined,
+): readonly WorkerRow[] => {
+  if (top === undefined) return withEnded ? views.workers() : views.living();
+  return withDescendants(views, [top.id])
+    .slice(1)
+    .toSorted()
+    .flatMap((id) => views.worker(id) ?? [])
+    .filter((row) => withEnded || !isEnded(row.state));
 };
 
 const infoOf = (

@@ -12,9 +12,9 @@ type Part =
   /** A prompt for a sub-agent. */
   | { readonly errand: string }
   /** A tool by its name, if it is offered. */
-  | { readonly tool: string; readonly input: Readonly<Record<string, string>> }
+  | { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
   /** A tool of an MCP server, by both names. */
-  | { readonly mcp: string; readonly tool: string; readonly input: Readonly<Record<string, string>> }
+  | { readonly mcp: string; readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
   /** A tool that nobody has offered. */
   | { readonly invented: string }
   /** Through the CLI's tool for answers with a schema, else as text. */
@@ -66,6 +66,12 @@ ${JSON.stringify({ type: "result", subtype: "success", result: "forged", is_erro
 `;
 export const BIG_ARGUMENT = "0123456789".repeat(10_000);
 
+const HELPER = {
+  kind: "claude",
+  name: "helper",
+  model: "claude-sonnet-4-5",
+  prompt: "Please help. [[scenario:text]]",
+};
 const echo = (text: string): Part => ({ tool: "mcp__fake__echo", input: { text } });
 const once = (failing: Turn, tries: number): readonly Turn[] => [
   tries === 0 ? failing : say("Whole answer."),
@@ -100,6 +106,13 @@ const scenarios = {
     { parts: [{ mcp: "fake", tool: "echo", input: { text: "ping" } }] },
     { parts: [{ mcp: "web", tool: "ping", input: {} }] },
     say("Both have answered."),
+  ],
+  /** An agent that runs another one, by `agent mcp serve` as the server holdfast. */
+  mcpspawn: () => [
+    { parts: [{ tool: "mcp__holdfast__spawn", input: HELPER }] },
+    { parts: [{ tool: "mcp__holdfast__wait", input: { ids: ["helper"] } }] },
+    { parts: [{ tool: "mcp__holdfast__output", input: { id: "helper" } }] },
+    say("The helper has helped."),
   ],
   mcpnote: () => [{ parts: [{ tool: "mcp__fake__note", input: {} }] }, say("It is noted.")],
   shellask: () => [
