@@ -51,6 +51,7 @@ const APART: Readonly<Record<string, string>> = {
   "cli-configuration": "src/daemon/configuration.ts",
   "cli-identity": "src/weblisk/identity/opened.ts",
   "cli-mcp": "src/daemon/mcp.ts",
+  "cli-acp": "src/cli/acp/serve.ts",
   "cli-mcp-serve": "src/cli/mcp/serve.ts",
   "cli-engine-check": "src/daemon/engine-check.ts",
   "cli-spawn-request": "src/cli/spawn-request.ts",
@@ -62,7 +63,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|published|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:offline|artifacts|configuration|mcp|engine-check)|mcp\/serve|validate\/validators)\.ts$/,
+          /\/(manifest|published|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:offline|artifacts|configuration|mcp|engine-check)|(?:acp|mcp)\/serve|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

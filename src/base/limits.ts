@@ -1129,8 +1129,12 @@ export const MCP_SERVED_WAIT_MS = 45_000;
 export const MCP_SERVED_WAIT_MAX_MS = 60 * 60_000;
 /** Between two looks for the reply of a person. */
 export const MCP_SERVED_LOOK_MS = 1_000;
-/** A call is asked again of the next daemon, this often, if a daemon goes away. */
-export const MCP_SERVED_TRIES_MAX = 5;
+/** `agent mcp serve` and `agent acp`: a request is sent again to the next daemon, this often, if a daemon goes away. */
+export const SERVED_TRIES_MAX = 5;
+/** `agent acp`: sessions of one list; how long the end of a turn waits for the records before it; how often a daemon that was stopped is looked for. */
+export const ACP_SESSIONS_MAX = 50;
+export const ACP_CATCH_UP_MAX_MS = 5_000;
+export const ACP_DAEMON_LOOK_MS = 1_000;
 
 // The dashboard
 /** How long the token of an address of `agent dashboard` holds if nothing else is asked for. */

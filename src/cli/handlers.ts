@@ -1,5 +1,6 @@
 /** The handler of each command. Code that a quick `list` or `kill` does not need is loaded on demand. */
 import type { ErrorCode, HoldfastError } from "../protocol/errors.ts";
+import { acpProblems } from "./acp/conversation.ts";
 import * as approvals from "./commands/approvals.ts";
 import * as blackboard from "./commands/blackboard.ts";
 import * as board from "./commands/board.ts";
@@ -133,6 +134,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "mcp/get": mcp.get,
   "mcp/add": mcp.add,
   "mcp/remove": mcp.remove,
+  "agent/acp": async (context) => (await import("./acp/serve.ts")).serve(context),
   "mcp/serve": async (context) => (await import("./mcp/serve.ts")).serve(context),
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "config/list": config.list,
@@ -172,6 +174,7 @@ export const CHECKS: Checks = {
   "jobs/submit": spawnProblems,
   "schedule/add": schedules.addProblems,
   "jobs/list": jobs.listProblems,
+  "agent/acp": acpProblems,
   "agent/resume": resume.resumeProblems,
   "agent/fork": resume.resumeProblems,
   "agent/kill": workers.chosenProblems,

@@ -3,6 +3,7 @@ import type { FlagDef } from "../base/flag.ts";
 import { MCP_SERVED_WAIT_MAX_MS, MCP_SERVED_WAIT_MS, MCP_TIMEOUT_DEFAULT_MS } from "../base/limits.ts";
 import { seconds } from "../protocol/spec-fields.ts";
 import { type ArgDef, inGroup } from "./command.ts";
+import { spawnFlagsBut } from "./spawn-flags.ts";
 
 const MCP_DETAILS =
   "Runs the kind's own CLI and reports its exit code and at most 64 KB of each output stream. The command succeeds if the CLI ran to its end, whatever its exit code. No daemon is needed.";
@@ -33,6 +34,19 @@ const mcpFlags: readonly FlagDef[] = [
     default: seconds(MCP_TIMEOUT_DEFAULT_MS),
   },
 ];
+
+/** A session is a conversation, and goes on in the background. */
+const ACP_FLAGS = spawnFlagsBut(
+  "interactive",
+  "name",
+  "prompt-file",
+  "dry-run",
+  "watch",
+  "wait",
+  "detach",
+  "verbose",
+  "idempotency-key",
+);
 
 export const MACHINE_COMMANDS = inGroup("This machine", [
   {
@@ -121,6 +135,18 @@ export const MACHINE_COMMANDS = inGroup("This machine", [
       },
     ],
     examples: ["agent mcp serve"],
+  },
+  {
+    words: ["acp"],
+    danger: "mutating",
+    exits: [5, 6, 7],
+    argv: true,
+    summary: "Be an agent for an editor, by the Agent Client Protocol over stdin and stdout",
+    details:
+      "An editor starts it (docs/how-to/editors.md). Each session is a worker of the kind, started with these flags, whose agent asks the editor before it acts; with the ID of a worker, the session is that worker. The editor's connection outlasts the agent and the daemon, and the workers outlast the editor.",
+    args: [{ name: "KIND|ID", help: "kind of agent for new sessions, or a worker", complete: "kind" }],
+    flags: ACP_FLAGS,
+    examples: ["agent acp claude", "agent acp acp:gemini --model gemini-2.5-pro", "agent acp fixer"],
   },
   {
     words: ["doctor"],

@@ -48,6 +48,8 @@ export interface Ran {
 
 export interface World {
   readonly model: FakeModel;
+  /** The variables of `agent`. */
+  readonly env: Readonly<Record<string, string>>;
   /** `agent ARGV…`; fails when it exits with another code than 0. */
   agent(...argv: string[]): Promise<string>;
   /** The same, whatever its exit code. */
@@ -163,6 +165,7 @@ export const makeWorld = async (under: Spawnable): Promise<World> => {
 
   return {
     model,
+    env,
     agent,
     spawn: (scenario, cwd, ...flags) =>
       spawnAgent(scenario, cwd, [...under.allowed.flags, ...flags, "--", ...under.allowed.argv]),

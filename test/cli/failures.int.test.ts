@@ -146,6 +146,7 @@ const ELSEWHERE = [
   "agent/demo",
   "agent/top",
   "mcp/serve",
+  "agent/acp",
   "agent/capabilities",
   "agent/doctor",
   "agent/completion",

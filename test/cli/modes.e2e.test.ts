@@ -222,8 +222,9 @@ it("covers every command", () => {
     "token/create",
     "token/revoke",
     "agent/demo",
-    // It speaks another protocol (mcp/serve.e2e).
+    // They speak other protocols (mcp/serve.e2e, acp/serve.e2e).
     "mcp/serve",
+    "agent/acp",
     // They need a terminal (top.e2e), and a daemon that serves HTTP (web/dashboard.e2e).
     "agent/top",
     "agent/dashboard",

@@ -168,6 +168,7 @@ const ELSEWHERE = [
   "mcp/add",
   "mcp/remove",
   "mcp/serve",
+  "agent/acp",
   "daemon/run",
   "daemon/upgrade",
   "daemon/install",

@@ -76,6 +76,15 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
       expect(parseCall(server!.args)).toMatchObject({ kind: "call", call: { problems: [] } });
     },
   ],
+  [
+    "a setting of an editor",
+    /^\{\s*"agent_servers"/,
+    (text) => {
+      const [server] = Object.values(JSON.parse(text).agent_servers) as { command: string; args: string[] }[];
+      expect(server?.command).toBe("agent");
+      expect(parseCall(server!.args)).toMatchObject({ kind: "call", call: { problems: [] } });
+    },
+  ],
   ["a card", /^\{"id":/, (text) => expect(CardInput.safeParse(JSON.parse(text)).error).toBeUndefined()],
   [
     "a list of prices",

@@ -54,6 +54,9 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/how-to/agents-that-run-agents.md: codex mcp add holdfast -- agent mcp serve": "it needs codex",
   "docs/how-to/agents-that-run-agents.md: agent mailbox reply ID main":
     "the id differs each time; test/cli/mcp/serve.e2e.test.ts answers the like",
+  "docs/how-to/editors.md: agent spawn --name fixer --interactive claude --detach":
+    "it needs claude; test/cli/acp/serve.e2e.test.ts joins the like",
+  "docs/how-to/editors.md: agent list": "it shows the worker of the line before",
   "docs/how-to/http.md":
     "its addresses and tokens differ each time; test/cli/http.e2e.test.ts asks the like of them",
   'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':

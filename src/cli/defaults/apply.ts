@@ -52,6 +52,7 @@ const KIND_AT: Readonly<Record<string, number>> = {
   "jobs/submit": 0,
   "schedule/add": 2,
   "agent/resume": 0,
+  "agent/acp": 0,
 };
 
 /** A worker that is resumed goes on with its own spec, unless the call names a KIND. */

@@ -3,7 +3,6 @@
  * everything below it: another worker is as unknown as one that never was.
  */
 import { HoldfastError } from "../../protocol/errors.ts";
-import { isEnded } from "../../protocol/worker.ts";
 import type { TreeNode, WorkerView } from "../../runtime/api.ts";
 
 type ListBelow = (worker: string) => Promise<readonly WorkerView[]>;
@@ -31,7 +30,7 @@ export class ServerScope {
     const named = workers.filter(({ name }) => name === text);
     const found =
       workers.find((worker) => worker.id === id) ??
-      named.find(({ state }) => !isEnded(state)) ??
+      named.find(({ ended_at }) => ended_at === null) ??
       named.at(-1);
     if (found !== undefined) return found.id;
     throw new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${text}".`);

@@ -19,7 +19,7 @@ const INSTRUCTIONS =
 
 /** Serves until the client closes stdin. */
 export const serve: CommandHandler = async (context) => {
-  const link = new ServerLink(() => context.connect({ start: true }));
+  const link = new ServerLink(context.connect);
   const tools = toolsMade();
   const over = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);

@@ -423,6 +423,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/demo": () => "",
   "agent/top": () => "",
   "mcp/serve": () => "",
+  "agent/acp": () => "",
 };
 
 export const renderText = (command: string, value: unknown, context: TextContext): string => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ServerScope } from "../../../src/cli/mcp/scope.ts";
 import type { TreeNode, WorkerView } from "../../../src/runtime/api.ts";
 
-const worker = (id: string, name: string, state = "running") => ({ id, name, state }) as WorkerView;
+const worker = (id: string, name: string, ended_at: string | null = null) =>
+  ({ id, name, ended_at }) as WorkerView;
 const node = (id: string, ...children: TreeNode[]) =>
   ({ id, name: id, type: "worker", children }) as unknown as TreeNode;
 
@@ -28,10 +29,10 @@ describe("in a run", () => {
 
   it("a name is that of the living worker, else of the newest that had it", async () => {
     const { scope } = scoped(
-      worker("A1", "fixer", "failed"),
+      worker("A1", "fixer", "2026-11-01"),
       worker("A2", "fixer"),
-      worker("A3", "old", "completed"),
-      worker("A4", "old", "failed"),
+      worker("A3", "old", "2026-11-01"),
+      worker("A4", "old", "2026-11-02"),
     );
     expect(await scope.refsOf(["fixer", "old"])).toEqual(["A2", "A4"]);
   });

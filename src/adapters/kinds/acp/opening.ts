@@ -1,5 +1,5 @@
 /**
- * Opens a session: `initialize`, then `session/new` or `session/load`, then the mode if the agent's own mode
+ * Opens a session: `initialize`, then `session/new`, `session/resume` or `session/load`, then the mode if the agent's own mode
  * would act without asking, then the model if one was requested. Each step is the reply to the answer of the
  * step before. A failure here ends this incarnation: its input is closed.
  */
@@ -31,7 +31,9 @@ export const onInitialized = (state: AcpState, answer: JsonObject, out: DecodedI
   if (servers.some((server) => "url" in server) && takes?.http !== true)
     return refused(next, NO_ADDRESSES, out);
   if (resume === null) return create(next, handshake, out);
-  if (asObject(result.agentCapabilities)?.loadSession !== true) {
+  const able = asObject(result.agentCapabilities);
+  const loads = able?.loadSession === true;
+  if (!loads && asObject(asObject(able?.sessionCapabilities)?.resume) === undefined) {
     if (resume.asked) return refused(next, CANNOT_LOAD, out);
     return create(
       next,
@@ -40,7 +42,9 @@ export const onInitialized = (state: AcpState, answer: JsonObject, out: DecodedI
       "The agent cannot load the session of its previous incarnation, so it begins a new one.",
     );
   }
-  out.push(say(rpc.loadSession(resume.id, cwd, servers)));
+  // A replay tells what the session has cost so far, so that it is not counted again.
+  const reopen = loads ? rpc.loadSession : rpc.resumeSession;
+  out.push(say(reopen(resume.id, cwd, servers)));
   return { ...next, handshake: { ...handshake, step: "load" } };
 };
 

@@ -9,6 +9,7 @@ import type {
   NewSessionRequest,
   PromptRequest,
   RequestPermissionResponse,
+  ResumeSessionRequest,
   SetSessionConfigOptionRequest,
   SetSessionModeRequest,
 } from "@agentclientprotocol/sdk";
@@ -49,6 +50,12 @@ export const newSession = (cwd: string, servers: readonly AcpServer[]): string =
 export const loadSession = (sessionId: string, cwd: string, servers: readonly AcpServer[]): string => {
   const params = { sessionId, cwd, mcpServers: [...servers] } satisfies LoadSessionRequest;
   return line({ id: SESSION, method: "session/load", params });
+};
+
+/** As `loadSession`, without a replay. */
+export const resumeSession = (sessionId: string, cwd: string, servers: readonly AcpServer[]): string => {
+  const params = { sessionId, cwd, mcpServers: [...servers] } satisfies ResumeSessionRequest;
+  return line({ id: SESSION, method: "session/resume", params });
 };
 
 export const setConfigOption = (sessionId: string, configId: string, value: string): string => {

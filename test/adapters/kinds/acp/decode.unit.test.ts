@@ -44,6 +44,16 @@ describe("a session is opened", () => {
     expect(ofType(turn.records, "turn_completed")[0]?.payload.usage.cost_usd).toBe(0.5);
   });
 
+  test("of the incarnation before by session/resume, if the agent offers that alone", () => {
+    const able = an.initialized({ agentCapabilities: { sessionCapabilities: { resume: {} } } });
+    const first = fold([able], acp.initial(an.opening({ session: "s1" })));
+    expect(repliesOf(first.records)).toMatchObject([
+      { method: "session/resume", params: { sessionId: "s1", cwd: "/work" } },
+    ]);
+    const { records } = fold([{ id: "holdfast:session", result: {} }], first.state);
+    expect(wordsOf(records)).toEqual(["Status: The agent loaded its session."]);
+  });
+
   test.each([
     ["cannot load sessions", an.initialized({ agentCapabilities: {} }), "The agent cannot load"],
     [
