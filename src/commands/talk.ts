@@ -44,7 +44,7 @@ export const TALK_COMMANDS = inGroup("Talk", [
     exits: [5, 6],
     summary: "Answer whatever waits for you: a permission, a stuck worker, a budget",
     details:
-      "A request for permission: allow or deny, this once. A worker that may be stuck: wait gives it its stall time again, restart and kill do what the commands do; without an answer it is stopped, and its restart policy decides. A spent budget: continue grants the same amount again, stop ends every worker that counts in it; without an answer they stay paused. An interrupted turn: continue resumes the session (the open tool may run again), fresh starts over, stop ends the worker; without an answer it waits. A pause by `agent pause`: continue.",
+      "A request for permission: allow or deny, this once. A worker that may be stuck: wait gives it its stall time again, restart and kill do what the commands do; without an answer it is stopped, and its restart policy decides. A spent budget: continue grants the same amount again, or what --budget says, stop ends every worker that counts in it; without an answer they stay paused. An interrupted turn: continue resumes the session (the open tool may run again), fresh starts over, stop ends the worker; without an answer it waits. A pause by `agent pause`: continue.",
     args: [
       {
         name: "ID",
@@ -65,6 +65,12 @@ export const TALK_COMMANDS = inGroup("Talk", [
         type: "string",
         value: "TEXT",
         help: "with deny: the reason, which the agent is told",
+      },
+      {
+        name: "budget",
+        type: "budget",
+        value: "usd=5,…",
+        help: "with continue: the budget from now on, in all, in the place of as much again",
       },
       idempotencyKey,
     ],

@@ -126,6 +126,7 @@ export type {
   WorkerInfo,
   WorkerView,
 } from "../runtime/replies.ts";
+export type { HoldAnswerOptions } from "./answers.ts";
 export type { EngineHooks, EngineOptions } from "./engine-runtime.ts";
 export type {
   AgentEvent,

@@ -8,6 +8,7 @@ import { asHoldfastError } from "../protocol/errors.ts";
 import type { PruneReply, RenameReply } from "../protocol/replies/care.ts";
 import type { SearchReply } from "../protocol/replies/search.ts";
 import type * as replies from "../runtime/replies.ts";
+import type { HoldAnswerOptions } from "./answers.ts";
 import { artifactOf } from "./artifacts.ts";
 import { mcpOf } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
@@ -154,17 +155,13 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
 
   /**
    * Answers a hold with one of its `answers`. `id` is that of the hold in the inbox, or of the worker or supervisor that
-   * waits. `message` tells an agent why its request is denied. Rejects with INVALID_STATE if there is no such hold, or if it
+   * waits. Rejects with INVALID_STATE if there is no such hold, or if it
    * does not accept this answer.
    */
-  answer(
-    id: string,
-    answer: given.Answer,
-    options: { readonly message?: string } = {},
-  ): Promise<replies.Answered> {
+  answer(id: string, answer: given.Answer, options: HoldAnswerOptions = {}): Promise<replies.Answered> {
     return this.call(() => {
-      const { message, ...asked } = checked("agent/answer", { id, answer, ...options });
-      return this.api.answer(asked.id, asked.answer, { message });
+      const { message, budget, ...asked } = checked("agent/answer", { id, answer, ...options });
+      return this.api.answer(asked.id, asked.answer, { message, budget });
     });
   }
 

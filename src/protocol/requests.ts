@@ -41,7 +41,7 @@ import { SKILL_REQUESTS } from "./skill-requests.ts";
 import { TOKEN_REQUESTS } from "./token-requests.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
 import { LIST_SORTS, USAGE_BY } from "./words.ts";
-import { WorkerName, WorkerSpec, WorkerStatus } from "./worker.ts";
+import { Budget, WorkerName, WorkerSpec, WorkerStatus } from "./worker.ts";
 
 const ref = z.string().min(1).max(PATH_MAX_BYTES);
 const refs = z.array(ref).min(1).max(1_000);
@@ -163,6 +163,8 @@ export const Requests = {
     answer: z.enum(ANSWERS),
     question_id: z.string().max(64).optional(),
     message: z.string().max(1_024).optional(),
+    /** With `continue`, for a spent budget: bounds from now on, in the place of as much again. */
+    budget: Budget.optional(),
     by: z.string().min(1).max(256).optional(),
     ...keyed,
   }),

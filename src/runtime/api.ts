@@ -28,7 +28,7 @@ import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { RequestData } from "../protocol/requests.ts";
 import type { JsonValue } from "../protocol/talk-records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
-import type { WorkerSpecInput } from "../protocol/worker.ts";
+import type { Budget, WorkerSpecInput } from "../protocol/worker.ts";
 import type { GcReport } from "../store/gc-report.ts";
 import type { CheckReport } from "../store/upkeep.ts";
 import type { BlackboardApi } from "./blackboard-api.ts";
@@ -79,6 +79,8 @@ export interface AnswerOptions extends CallerOptions {
   readonly question_id?: string | undefined;
   /** The reason for a denial, which the agent is told. */
   readonly message?: string | undefined;
+  /** With `continue`, for a spent budget: bounds from now on, in the place of as much again. */
+  readonly budget?: Budget | undefined;
 }
 
 export interface KillOptions extends CallerOptions {

@@ -2,6 +2,7 @@
 
 import type { HoldAnswer } from "../../protocol/holds.ts";
 import { success } from "../../protocol/outcome.ts";
+import type { Budget } from "../../protocol/worker.ts";
 import { type CommandHandler, keyOf } from "../context.ts";
 import { pageAsked, pageShown } from "./paging.ts";
 
@@ -25,6 +26,7 @@ export const answer: CommandHandler = async ({ call, flags, connect }) => {
     id: id!,
     answer: said as HoldAnswer,
     message: flags.reason as string | undefined,
+    budget: flags.budget as Budget | undefined,
     idempotency_key: keyOf({ flags }),
   });
   return success({ ...reply, effect: reply.effect ?? "updated" });

@@ -99,8 +99,8 @@ export const WORKERS: Handlers<WorkerRequestName> = {
   "agent/rename": keyed(command((runtime, { id, name, caller }) => runtime.rename(id, name, { caller }))),
   "agent/prune": keyed(command((runtime, asked) => runtime.prune(asked))),
   "agent/answer": keyed(
-    command((runtime, { id, answer, question_id, message, caller }) =>
-      runtime.answer(id, answer, { question_id, message, caller }),
+    command((runtime, { id, answer, question_id, message, budget, caller }) =>
+      runtime.answer(id, answer, { question_id, message, budget, caller }),
     ),
   ),
   "agent/approve": keyed(

@@ -43,6 +43,7 @@ export class Answers {
       // The inbox's names: `WORKER:HOLD` or `SUPERVISOR:HOLD`.
       const [subject = ref, id] = ref.split(":");
       const { question_id = id, ...how } = options;
+      if (how.budget !== undefined && said !== "continue") return Effect.fail(takesNoBudget());
       const isSupervisor = findSupervisor(this.forest, subject) !== undefined;
       return isSupervisor
         ? this.ofSupervisor(subject, said, question_id, how)
@@ -58,7 +59,7 @@ export class Answers {
     return Effect.gen({ self: this }, function* () {
       if (!isBudgetAnswer(said)) return yield* Effect.fail(takesNot(path, said, HOLD_ANSWERS.budget));
       const by = yield* asker(this.core.authority.permitOn, how, "answer", path);
-      const done = yield* this.core.accounts.answer(path, said, by, question_id);
+      const done = yield* this.core.accounts.answer(path, said, by, { question_id, budget: how.budget });
       return { id: path, answer: said, effect: "updated", ...done };
     });
   }
@@ -75,6 +76,7 @@ export class Answers {
       const row = yield* this.core.find(ref);
       const asked = yield* attempt(() => this.askedBy(row));
       const hold = yield* pick(row, asked, said, question_id);
+      if (how.budget !== undefined && hold.reason !== "budget") return yield* Effect.fail(takesNoBudget());
       switch (hold.reason) {
         case "approval":
           return yield* this.permission(hold.id, said, how);
@@ -131,7 +133,7 @@ export class Answers {
       const owner = yield* attempt(() => services.views.worker(spent.owner));
       if (owner === undefined) yield* asker(authority.permitOn, how, "answer", spent.owner);
       else yield* asker(authority.permit, how, "answer", owner);
-      const done = yield* accounts.answer(row.id, said, by, question_id);
+      const done = yield* accounts.answer(row.id, said, by, { question_id, budget: how.budget });
       return { id: row.id, answer: said, effect: "updated", ...done };
     });
   }
@@ -221,6 +223,9 @@ const asksMore = ({ id, name }: WorkerRow, requests: readonly AnswerableHold[]):
     `Worker ${name ?? id} waits for ${requests.length} permissions: ${requests.map((one) => one.id).join(", ")}.`,
     { suggestion: `Name the request: agent answer ${requests[0]!.id} allow|deny` },
   );
+
+const takesNoBudget = (): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", "A budget is given with continue, to a budget that is spent.");
 
 const takesNot = (ref: string, said: HoldAnswer, answers: readonly HoldAnswer[]): HoldfastError =>
   new HoldfastError("INVALID_STATE", `${ref} does not take the answer "${said}".`, {

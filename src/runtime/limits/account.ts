@@ -1,4 +1,5 @@
 /** One active budget: the spending, the open question and the answers. */
+import { HoldfastError } from "../../protocol/errors.ts";
 import { HOLD_ANSWERS } from "../../protocol/holds.ts";
 import type { RecordDraft, RecordPayloads } from "../../protocol/records.ts";
 import type { Budget } from "../../protocol/worker.ts";
@@ -64,9 +65,17 @@ export class Account {
     return boundsOf(this.owner.budget, this.granted);
   }
 
-  /** Bounds that would allow the budget's workers to go on. */
-  raised(): Budget {
-    return raised(this.owner.budget, this.granted, this.meters.sum, this.wanted);
+  /** Bounds that allow the budget's workers to go on: the given ones, else as much again. Throws INVALID_REQUEST if they do not. */
+  granting(given: Budget | undefined): Budget {
+    const { owner, granted, meters, wanted } = this;
+    if (given === undefined) return raised(owner.budget, granted, meters.sum, wanted);
+    const unknown = Object.keys(given).filter((field) => !(field in owner.budget));
+    if (unknown.length > 0)
+      throw grantsNot(`The budget of ${owner.id} has no bound for ${unknown.join(" and ")}.`);
+    const bounds = boundsOf(owner.budget, { ...granted, ...given });
+    const breach = breachOf(bounds, meters.sum, wanted);
+    if (breach === undefined) return bounds;
+    throw grantsNot(`It would still wait: ${breachSentence(undefined, breach.limit, breach.bound)}.`);
   }
 
   breach(): Breach | undefined {
@@ -95,3 +104,8 @@ export class Account {
     };
   }
 }
+
+const grantsNot = (message: string): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", message, {
+    suggestion: "Give more of what is spent, or no budget, which grants as much again.",
+  });

@@ -20,6 +20,7 @@ import type { Views } from "../../store/views.ts";
 import type { Breach } from "../../supervisor/budgets/budgets.ts";
 import type { Gaps } from "../../supervisor/clocks/gaps.ts";
 import { causesOf, pausedMs } from "../../supervisor/holds/pause.ts";
+import type { AnswerOptions } from "../api.ts";
 import type { BudgetView } from "../replies.ts";
 import { Account, ANSWERS, type BudgetAnswer, type BudgetQuestion } from "./account.ts";
 import { type GuardedSupervisor, keyOf, type Owner, Owners } from "./budget-owners.ts";
@@ -189,7 +190,7 @@ export class Accounts implements Spending {
     ref: string,
     said: BudgetAnswer,
     by: string,
-    question_id: string | undefined,
+    { question_id, budget }: Pick<AnswerOptions, "question_id" | "budget"> = {},
   ): Effect.Effect<{ readonly question_id: string }, HoldfastError> {
     const answered = async () => {
       const account = this.askedOf(ref)
@@ -203,7 +204,7 @@ export class Accounts implements Spending {
         question_id: question.question_id,
         answer: said,
         by,
-        ...(said === "continue" ? { budget: account.raised() } : {}),
+        ...(said === "continue" ? { budget: account.granting(budget) } : {}),
         clock: this.ports.stamp(),
       };
       account.hear(await this.commit(account.owner, { type: "worker_answered", payload }));

@@ -78,6 +78,39 @@ describe("the budget of a worker", () => {
     }),
   );
 
+  it.effect("goes on with the bounds of its answer, if they allow more", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* world;
+      const { id } = yield* runtime.spawn(agent({ budget: { usd: 5 } }));
+      const run = yield* nth(memory, 1);
+      turn(run, 6);
+      yield* settled;
+      const refused = (answer: "continue" | "stop", budget: object) =>
+        Effect.map(Effect.flip(runtime.answer(id, answer, { budget })), ({ code, message }) => [
+          code,
+          message,
+        ]);
+      expect(yield* refused("stop", { usd: 9 })).toEqual([
+        "INVALID_REQUEST",
+        "A budget is given with continue, to a budget that is spent.",
+      ]);
+      expect(yield* refused("continue", { tokens: 9 })).toEqual([
+        "INVALID_REQUEST",
+        `The budget of ${id} has no bound for tokens.`,
+      ]);
+      expect(yield* refused("continue", { usd: 5.5 })).toEqual([
+        "INVALID_REQUEST",
+        "It would still wait: its budget is spent: 5.5 dollars.",
+      ]);
+      yield* runtime.answer(id, "continue", { budget: { usd: 8.5 } });
+      const budgets = Effect.map(runtime.info(id), (info) => info.budgets);
+      expect(yield* budgets).toMatchObject([{ state: "open", bounds: { usd: 8.5 } }]);
+      turn(run, 3);
+      yield* settled;
+      expect(yield* budgets).toMatchObject([{ state: "asked", spent: { usd: 9 }, bounds: { usd: 8.5 } }]);
+    }),
+  );
+
   it.effect(
     "counts what its agent spawned and theirs; spent, all of them are paused, and one question is asked",
     () =>
