@@ -25,7 +25,7 @@ describe.concurrent("the program of", () => {
       const file = join(folder, `${place.replaceAll(/[^\w-]/g, "-")}.ts`);
       // Places that a reader has, and a test has elsewhere.
       const here = text
-        .replaceAll('"/var/tmp/my-agents"', JSON.stringify(shell.stateDir))
+        .replaceAll("/var/tmp/my-agents", shell.stateDir)
         .replaceAll('"/repo"', JSON.stringify(shell.cwd));
       writeFileSync(file, `${here}\nexport {};\n`);
       try {

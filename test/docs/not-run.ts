@@ -1,6 +1,7 @@
 /** Typed before the commands and the programs of a page, which says of them or takes for granted that they were. */
 export const BEFORE: Readonly<Record<string, readonly string[]>> = {
   "docs/how-to/run-skills.md": ["agent daemon start"],
+  "docs/reference/read-views.md": ["agent daemon start"],
   "docs/how-to/agents-that-run-agents.md": ["agent daemon start"],
   "docs/how-to/orchestrator.md": ["agent daemon start"],
   "docs/explanation/artifacts.md": ["printf hello > report.json"],
