@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { OpenAPIClientAxios } from "openapi-client-axios";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REQUEST_MAX_BYTES } from "../../src/base/limits.ts";
+import { hasPromtool, promtoolFindings } from "../support/promtool.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 let commands: Commands;
@@ -282,6 +283,21 @@ describe("the doors", () => {
 
   it("close on a client that does not end its head", async () => {
     expect(await raw("GET /healthz HTTP/1.1\r\nHost: ")).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});
+
+describe("/metrics", () => {
+  it("names the daemon's own numbers, in the text format of Prometheus", async () => {
+    const { status, headers, body } = await ask("/metrics");
+    expect([status, headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+    expect(body).toMatch(/^holdfast_info\{version="[^"]+"\} 1$/m);
+    expect(body).toMatch(/^holdfast_workers_live \d+$/m);
+  });
+
+  it.skipIf(!hasPromtool)("has nothing that promtool finds fault with", async () => {
+    const { body } = await ask("/metrics");
+    expect(promtoolFindings(body)).toBe("");
+    expect(promtoolFindings("# TYPE bytes counter\nbytes 1\n")).not.toBe("");
   });
 });
 

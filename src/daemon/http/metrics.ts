@@ -50,13 +50,13 @@ const metricsOf = (status: DaemonStatus): readonly Metric[] => [
   {
     name: "loop_lag_seconds",
     type: "gauge",
-    help: "Lag of the event loop, by quantile.",
+    help: "Lag of the event loop in the last minute: p50, p99 and max.",
     value: {
-      "0.5": status.loop_lag_ms.p50 / MS_PER_S,
-      "0.99": status.loop_lag_ms.p99 / MS_PER_S,
-      "1": status.loop_lag_ms.max / MS_PER_S,
+      p50: status.loop_lag_ms.p50 / MS_PER_S,
+      p99: status.loop_lag_ms.p99 / MS_PER_S,
+      max: status.loop_lag_ms.max / MS_PER_S,
     },
-    label: "quantile",
+    label: "statistic",
   },
   {
     name: "workers_live",
