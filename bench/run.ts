@@ -14,6 +14,7 @@ import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { masking } from "./masking.ts";
 import { memory } from "./memory.ts";
+import { notify } from "./notify.ts";
 import { peers } from "./peers.ts";
 import { requests } from "./requests.ts";
 import { restart } from "./restart.ts";
@@ -46,6 +47,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   stalled,
   requests,
   http,
+  notify,
   dashboard,
   top,
   engine,

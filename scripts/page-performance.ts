@@ -49,6 +49,12 @@ A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the 
     benches: ["top", "dashboard"],
   },
   {
+    title: "How soon is a person told?",
+    words:
+      "From the record of an agent's request for permission to the server of a webhook, on the same machine; the daemon of the second row is killed with SIGKILL once the request is on record, and the next one tells it.",
+    benches: ["notify"],
+  },
+  {
     title: "What does the engine cost?",
     words:
       "The model is a script that answers at once, so all of the time is the engine's; the journal is synced before each deed.",

@@ -1203,3 +1203,45 @@ export const ENGINE_ENDED_RUNS_MAX = 64;
 /** An MCP server that a check starts comes up and lists its tools within this, and the whole check ends within that. */
 export const ENGINE_CHECK_SERVER_MS = 5_000;
 export const ENGINE_CHECK_MS = 15_000;
+
+// Notifications
+/** Targets in `notifications:` of config.yaml. */
+export const NOTIFY_TARGETS_MAX = 16;
+/** Names in `under` of a target. */
+export const NOTIFY_FILTERS_MAX = 64;
+/** The program of a target and its arguments. */
+export const NOTIFY_COMMAND_WORDS_MAX = 64;
+/** The wait of a target without `debounce`: an answer that comes at once is not told of. */
+export const NOTIFY_DEBOUNCE_MS = 500;
+export const NOTIFY_DEBOUNCE_MAX_MS = 3_600_000;
+/** Notifications that wait to be sent; while there are as many, nothing more is read from the log. */
+export const NOTIFY_PENDING_MAX = 512;
+/** Sendings at a time, of all targets. A target gets one at a time. */
+export const NOTIFY_SENDINGS_MAX = 8;
+/** Attempts at one notification. */
+export const NOTIFY_ATTEMPTS_MAX = 16;
+/** Between two attempts: the second comes after the first figure, and each further one later. */
+export const NOTIFY_RETRY_MIN_MS = 1_000;
+export const NOTIFY_RETRY_MAX_MS = 600_000;
+/** An attempt that takes longer has failed. */
+export const NOTIFY_SEND_MAX_MS = 10_000;
+/** Bytes of a server's answer, or of a program's output, that are read. */
+export const NOTIFY_ANSWER_MAX_BYTES = 64 * 1024;
+/** Characters of a title, and of a text. */
+export const NOTIFY_TITLE_MAX_CHARS = 120;
+export const NOTIFY_TEXT_MAX_CHARS = 1_000;
+/** Characters of the reason why a sending failed. */
+export const NOTIFY_REASON_MAX_CHARS = 300;
+/** Notifications that could not be sent, as `agent notify list` shows them; the newest are kept. */
+export const NOTIFY_DEAD_MAX = 100;
+/** Links that answer a question, and how long each does. The oldest go first. */
+export const NOTIFY_LINKS_MAX = 2_048;
+export const NOTIFY_LINK_MS = 86_400_000;
+/** Random bytes of a link. */
+export const NOTIFY_LINK_BYTES = 32;
+/** How often the daemon's own health is looked at, and quiet hours that a clock change may have shortened. */
+export const NOTIFY_LOOK_MS = 5_000;
+/** Before the log is read again after it could not be. */
+export const NOTIFY_REREAD_MS = 1_000;
+/** Bytes of the file with what waits to be sent. */
+export const NOTIFY_FILE_MAX_BYTES = 8 * 1024 * 1024;

@@ -19,6 +19,7 @@ import { logs, logsProblems } from "./commands/logs.ts";
 import * as mailbox from "./commands/mailbox.ts";
 import * as mcp from "./commands/mcp.ts";
 import * as messages from "./commands/messages.ts";
+import * as notify from "./commands/notify.ts";
 import * as resume from "./commands/resume.ts";
 import * as schedules from "./commands/schedules.ts";
 import { search, searchProblems } from "./commands/search.ts";
@@ -107,6 +108,8 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "schedule/resume": schedules.resume,
   "schedule/run": schedules.run,
   "schedule/remove": schedules.remove,
+  "notify/list": notify.list,
+  "notify/test": notify.test,
   "token/create": tokens.create,
   "agent/dashboard": tokens.dashboard,
   "token/list": tokens.list,

@@ -13,6 +13,7 @@ import {
   MailView,
   PolledMail,
 } from "../protocol/replies/mail.ts";
+import { NotifyListReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 import { effect, id, time } from "../protocol/replies/reply.ts";
 import {
   NextTimes,
@@ -241,6 +242,8 @@ export const PRINTED_AS_SENT = {
   "board/done": CardMoved,
   "board/dispatch": DispatchSet,
   "board/watch": followed,
+  "notify/list": NotifyListReply,
+  "notify/test": NotifyTestReply,
   "token/revoke": TokenChange,
   "daemon/status": status,
   "db/check": checked,

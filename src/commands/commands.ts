@@ -16,6 +16,7 @@ import { JOB_COMMANDS } from "./jobs.ts";
 import { LOOK_COMMANDS } from "./look.ts";
 import { MACHINE_COMMANDS } from "./machine.ts";
 import { MAILBOX_COMMANDS } from "./mailbox.ts";
+import { NOTIFY_COMMANDS } from "./notify.ts";
 import { PROGRAM_COMMANDS } from "./programs.ts";
 import { SCHEDULE_COMMANDS } from "./schedules.ts";
 import { SKILL_COMMANDS } from "./skills.ts";
@@ -40,6 +41,7 @@ export const COMMANDS: readonly CommandDef[] = [
   ...CONFIG_COMMANDS,
   ...TOKEN_COMMANDS,
   ...IDENTITY_COMMANDS,
+  ...NOTIFY_COMMANDS,
   ...DAEMON_COMMANDS,
   ...DB_COMMANDS,
   ...CAS_COMMANDS,

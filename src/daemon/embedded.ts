@@ -14,6 +14,7 @@ import { watchHealth } from "./health.ts";
 import { keepInPlace, keptDaemonFile } from "./keeping.ts";
 import { outputOf } from "./limits.ts";
 import type { Log } from "./log.ts";
+import { NO_NOTIFICATIONS } from "./notifications-api.ts";
 import { Once } from "./once.ts";
 import type { Environment } from "./paths.ts";
 import { makePeers } from "./peer.ts";
@@ -92,6 +93,7 @@ const served = (
       runtime,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
       once: new Once(),
+      notifications: NO_NOTIFICATIONS,
       facts: () => {
         const tick_age_ms = Math.round(performance.now() - tickedAt());
         const ok = tick_age_ms <= TICKS_MISSED_MAX * CLOCK_TICK_MS;

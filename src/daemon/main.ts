@@ -10,6 +10,7 @@ import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
 import { bridgeMakerOf } from "../adapters/bridge/maker.ts";
 import { findDelegated } from "../adapters/process/cgroups.ts";
 import { lineageOf } from "../adapters/process/origin.ts";
+import type { Registry } from "../adapters/registry.ts";
 import { type MakeRuntime, makerOf } from "../adapters/user-runtimes.ts";
 import { crashPoint } from "../base/crash-point.ts";
 import { COMMAND_PROGRAM } from "../base/own-command.ts";
@@ -28,6 +29,7 @@ import { limitsOf, outputOf, retentionOf, retentionSizeOf } from "./limits.ts";
 import { type Log, textOf } from "./log.ts";
 import { keptLog } from "./log-file.ts";
 import type { LogOutput } from "./log-output.ts";
+import { openNotifications } from "./notifying.ts";
 import { Once } from "./once.ts";
 import { type Environment, runtimeLink } from "./paths.ts";
 import { makePeers, peerPid } from "./peer.ts";
@@ -85,8 +87,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     );
     const output = yield* attempt(() => outputOf(options.env));
     const registry = yield* attemptAsync(() => configuredRegistry(stateDir));
-    for (const { module, why } of registry.refused)
-      log("warn", "an adapter, or the configuration, is left out", { module, why });
+    tellRefused(registry, log);
     crashPoint("boot-before-log");
     const runtime = yield* openRuntime(options, place.path, registry, output.capture_max_bytes, () => {
       watchdog.ticked();
@@ -102,11 +103,13 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     let doors: Doors | undefined;
     const opened = yield* Deferred.make<Pick<SocketServer, "refuse" | "accept">>();
     const artifacts = yield* openArtifacts(options);
-    const peers = makePeers(runtime.identify, (reason) =>
-      log("warn", "callers are known only by what they say of themselves", { reason }),
-    );
+    const peers = peersOf(runtime, log);
+    const isHealthy = () => watchdog.health().ok;
+    const url = () => doors?.http?.url();
+    const notifications = yield* openNotifications({ ...options, runtime, url, isHealthy });
     const services: Omit<HandlerServices, "caller"> = {
       runtime,
+      notifications,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
       once: new Once(),
       facts: () => ({
@@ -127,7 +130,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     crashPoint("boot-before-socket");
     const turns = makeTurns(() => performance.now(), setImmediate);
     const server = yield* serveSocket(options, place, services, { peers, turns, output });
-    const http = yield* openHttp(options, services, turns, artifacts.get, () => watchdog.health().ok);
+    const http = yield* openHttp(options, services, turns, artifacts.get, isHealthy);
     doors = { server, http };
     const door = http === undefined ? server : withHttp(server, http);
     yield* Deferred.succeed(opened, door);
@@ -139,10 +142,29 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     flushCompileCache();
     log("info", "listening", { pid: process.pid, version, socket: place.path, state_dir: stateDir });
 
+    yield* untilStopped(stopped, door, log);
+  });
+
+const untilStopped = (
+  stopped: Deferred.Deferred<string, HoldfastError>,
+  door: Pick<SocketServer, "drain">,
+  log: Log,
+): Effect.Effect<void, HoldfastError> =>
+  Effect.gen(function* () {
     const reason = yield* Deferred.await(stopped);
     yield* door.drain(stopping());
     log("info", "stopped", { reason });
   });
+
+const tellRefused = ({ refused }: Registry, log: Log): void => {
+  for (const { module, why } of refused)
+    log("warn", "an adapter, or the configuration, is left out", { module, why });
+};
+
+const peersOf = ({ identify }: RuntimeApi, log: Log) =>
+  makePeers(identify, (reason) =>
+    log("warn", "callers are known only by what they say of themselves", { reason }),
+  );
 
 interface Doors {
   readonly server: SocketServer;

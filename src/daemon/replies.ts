@@ -6,6 +6,7 @@
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
+import type { NotifyListReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { RequestName } from "../protocol/requests.ts";
@@ -108,6 +109,8 @@ interface OwnReplies {
   "skill/tools": SkillToolsReply;
   "skill/info": SkillView;
   "skill/check": SkillView;
+  "notify/list": NotifyListReply;
+  "notify/test": NotifyTestReply;
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };

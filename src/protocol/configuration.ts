@@ -15,6 +15,7 @@ import {
 import { AgentKind } from "./agent-event.ts";
 import { type DefaultName, type DefaultValue, readDefault } from "./defaults.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { Notifications, notificationKeys } from "./notifications.ts";
 import { ProviderConfiguration, Providers } from "./providers.ts";
 import { Role, Roles } from "./roles.ts";
 import { SkillHost } from "./skill-requests.ts";
@@ -144,6 +145,8 @@ export const Configuration = z.strictObject({
   skills: Skills.prefault({}),
   /** Serves the control plane over HTTP. */
   http: Http.optional(),
+  /** Where a person is told that an agent waits, and of what else. */
+  notifications: Notifications.optional(),
   /** Providers of models for kind `llm`, beside anthropic and openai, or in their place. */
   providers: Providers.default({}),
   /** MCP servers that agents of kind `llm` may name. */
@@ -154,8 +157,12 @@ export const Configuration = z.strictObject({
 export type Configuration = z.infer<typeof Configuration>;
 
 /** The known keys at this path of the configuration, for the report of an unknown key. */
-export const configurationKeys = ([part]: readonly PropertyKey[]): readonly string[] =>
-  Object.keys((typeof part === "string" && Object.hasOwn(PARTS, part) ? PARTS[part]! : Configuration).shape);
+export const configurationKeys = ([part, ...below]: readonly PropertyKey[]): readonly string[] =>
+  part === "notifications"
+    ? notificationKeys(below)
+    : Object.keys(
+        (typeof part === "string" && Object.hasOwn(PARTS, part) ? PARTS[part]! : Configuration).shape,
+      );
 const PARTS: Readonly<Record<string, z.ZodObject>> = {
   adapters: UserAdapter,
   defaults: Defaults,

@@ -34,6 +34,7 @@ import { isUlid } from "./forms.ts";
 import { ANSWERS } from "./holds.ts";
 import { JOB_STATES } from "./jobs.ts";
 import { MailboxRequests } from "./mailbox-requests.ts";
+import { NOTIFY_REQUESTS } from "./notify-requests.ts";
 import { RoleName } from "./roles.ts";
 import { SCHEDULE_REQUESTS } from "./schedule-requests.ts";
 import { searchProblem } from "./search-text.ts";
@@ -328,6 +329,7 @@ export const Requests = {
   ...SCHEDULE_REQUESTS,
   ...SKILL_REQUESTS,
   ...BOARD_REQUESTS,
+  ...NOTIFY_REQUESTS,
   ...TOKEN_REQUESTS,
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   /** The versions that the client speaks and the profiles that it needs. A connection works without this request. */

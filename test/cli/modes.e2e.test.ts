@@ -20,7 +20,11 @@ let commands: Commands;
 const contract = hasVectors("response-envelope") ? contractSchema("response-envelope") : ResponseEnvelope;
 beforeAll(async () => {
   commands = makeCommands();
-  const configuration = { binaries: { codex: "/bin/echo" }, kinds: { codex: { allow_mcp_write: true } } };
+  const configuration = {
+    binaries: { codex: "/bin/echo" },
+    kinds: { codex: { allow_mcp_write: true } },
+    notifications: { targets: { desk: { command: { argv: ["true"] } } } },
+  };
   writeFileSync(join(commands.home, "config.yaml"), JSON.stringify(configuration));
   await commands.agent("spawn", "--name", "done", "--wait", "--", "sh", "-c", "echo hello");
   await commands.agent("spawn", "--name", "reader", "--interactive", "--", "cat");
@@ -111,6 +115,8 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["identity/show", ["identity", "show"]],
   ["identity/rotate", ["identity", "rotate"]],
   ["identity/export", ["identity", "export"]],
+  ["notify/test", ["notify", "test"]],
+  ["notify/list", ["notify", "list"]],
   ["agent/pause", ["pause", "reader", "--dry-run"]],
   ["agent/pause", ["pause", "reader", "--reason", "a look"]],
   ["agent/unpause", ["unpause", "reader", "--dry-run"]],

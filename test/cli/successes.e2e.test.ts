@@ -124,6 +124,8 @@ const CALLS: readonly (readonly [string, Words])[] = [
   ["board/dispatch", ["board", "dispatch", "--slots", "1", "--", "true"]],
   ["board/watch", ["board", "watch", "--no-follow"]],
   ["token/create", ["token", "create", "ci", "--to", file("ci.token")]],
+  ["notify/list", ["notify", "list"]],
+  ["notify/test", ["notify", "test", "desk"]],
   ["token/list", ["token", "list"]],
   ["identity/show", ["identity", "show"]],
   ["identity/rotate", ["identity", "rotate"]],
@@ -219,7 +221,8 @@ beforeAll(() => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(work, name), JSON.stringify(text));
   mkdirSync(join(work, "skill"));
   writeFileSync(join(work, "skill", "skill.yaml"), SKILL);
-  writeFileSync(join(commands.home, "config.yaml"), JSON.stringify({ roles: { echo } }));
+  const notifications = { targets: { desk: { command: { argv: ["true"] } } } };
+  writeFileSync(join(commands.home, "config.yaml"), JSON.stringify({ roles: { echo }, notifications }));
 });
 afterAll(async () => {
   await commands.close();

@@ -24,6 +24,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "its examples are parsed by test/cli/registry.unit.test.ts, and most need workers that are not there",
   "docs/how-to/container.md":
     "it needs docker; test/cli/image.e2e.test.ts builds and runs the image where podman is there",
+  "docs/how-to/notifications.md: agent notify test phone":
+    "it needs a phone; test/cli/notifications.e2e.test.ts sends to a server of its own",
   "docs/how-to/bridge.md":
     "it needs Erlang; test/chaos/bridge.chaos.test.ts runs its like where that is there",
   "docs/how-to/run-skills.md: agent run fs/ls":

@@ -15,6 +15,7 @@ import { bytes } from "../render/units.ts";
 import type { Check, DoctorReport } from "../reports.ts";
 import { leftOutSentence } from "./added-kinds.ts";
 import { daemon, files, session, ulimits } from "./doctor-daemon.ts";
+import { notifications } from "./doctor-notify.ts";
 import { spoolRelease } from "./doctor-release.ts";
 import { initCheck, zombiesOfInit } from "./init-check.ts";
 import { findProgram } from "./programs.ts";
@@ -314,6 +315,7 @@ export const doctor: CommandHandler = async (context) => {
     disk(context.stateDir),
     await spoolRelease(context),
     await daemon(context),
+    await notifications(context),
     await eventLog(context),
     await projectionRows(context),
     files(context.stateDir),

@@ -28,6 +28,7 @@ import { limitsOf } from "./limits.ts";
 import { LineWriter } from "./line.ts";
 import { MAIL_TEXTS } from "./mailbox.ts";
 import { messagesText, sentText } from "./messages.ts";
+import { NOTIFY_TEXTS } from "./notify.ts";
 import { age, pairs } from "./pairs.ts";
 import { archivedText, killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { makePrinter } from "./pieces.ts";
@@ -404,6 +405,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   ...BOARD_TEXTS,
   ...MAIL_TEXTS,
   ...SCHEDULE_TEXTS,
+  ...NOTIFY_TEXTS,
   ...TOKEN_TEXTS,
   "agent/approvals": approvalsText,
   "approvals/approve": approvedText,

@@ -7,6 +7,7 @@ import type { Handlers, RequestHandler } from "./handler.ts";
 import { hello } from "./hello.ts";
 import { JOBS } from "./jobs.ts";
 import { MAILBOXES } from "./mailboxes.ts";
+import { NOTIFICATIONS } from "./notify.ts";
 import { SCHEDULES } from "./schedules.ts";
 import { SKILLS } from "./skills.ts";
 import { TOKENS } from "./tokens.ts";
@@ -32,6 +33,7 @@ const ALL: Handlers<RequestName> = {
   ...BOARDS,
   ...DAEMON,
   ...MAILBOXES,
+  ...NOTIFICATIONS,
   ...SCHEDULES,
   ...TOKENS,
   ...SKILLS,

@@ -11,6 +11,7 @@ import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import type { RequestData, RequestName } from "../../protocol/requests.ts";
 import type { DaemonStatus } from "../replies.ts";
 import { type CommandRequest, checkRequest, invalidRequest, readJson, UNREADABLE } from "../request.ts";
+import { answerTokenIn, serveAnswer } from "./answer-page.ts";
 import { bodyOf } from "./body.ts";
 import { bearerOf, type DoorRules, noToken, refusalOf } from "./doors.ts";
 import { EventStream } from "./event-stream.ts";
@@ -107,6 +108,11 @@ export class HttpApi {
     const [path = "", query = ""] = url.split("?", 2);
     const page = method === "GET" || method === "HEAD" ? this.ground.pages().get(path) : undefined;
     if (page !== undefined) return sendPage(headers, response, page);
+    const answerToken = answerTokenIn(path);
+    if (answerToken !== undefined) {
+      if (this.refusal !== undefined) throw this.refusal;
+      return serveAnswer(this.ground.services.notifications, answerToken, response);
+    }
     const route = routeOf(method, path);
     if (route.to === "health") return this.health(response);
     const caller = this.callerOf(bearerOf(headers));

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { type HttpAddress, isLoopback } from "../../base/http-address.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { answerTokenIn } from "./answer-page.ts";
 
 export interface RequestHead {
   readonly method: string;
@@ -57,10 +58,10 @@ export const refusalOf = (head: RequestHead, rules: DoorRules): HoldfastError | 
   return undefined;
 };
 
-/** A person follows a link of another site to the dashboard, whose page holds no data. */
+/** A person follows a link of another site to the dashboard, whose page holds no data, or one of a message to its question. */
 const isVisit = ({ method, url, headers }: RequestHead): boolean =>
   method === "GET" &&
-  url.split("?")[0] === "/" &&
+  (url.split("?")[0] === "/" || answerTokenIn(url) !== undefined) &&
   headers["sec-fetch-mode"] === "navigate" &&
   headers["sec-fetch-dest"] === "document";
 

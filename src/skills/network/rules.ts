@@ -3,9 +3,9 @@
  * and every address of it is judged then, so that an allowed name opens nothing of this machine.
  */
 import { isIP } from "node:net";
+import { kindOfAddress } from "../../base/addresses.ts";
 import { PROXY_HOST_MAX_CHARS } from "../../base/limits.ts";
 import { coversHost } from "../policy.ts";
-import { kindOfAddress } from "./addresses.ts";
 
 /** The rule of a denial: `rule` of the record `skill_connection`, and `details.rule` of an error. */
 export type NetworkRule =

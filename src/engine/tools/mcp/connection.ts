@@ -16,11 +16,12 @@ import {
   MCP_PAGES_MAX,
   MCP_TOOLS_MAX,
 } from "../../../base/limits.ts";
+import { isSecretReference } from "../../../base/secrets/references.ts";
 import { VERSION } from "../../../base/version.ts";
 import { HoldfastError } from "../../../protocol/errors.ts";
 import { secretIn } from "../../../protocol/mcp-references.ts";
 import type { McpServer } from "../../../protocol/mcp-servers.ts";
-import { isReference, type Secrets, secretOf } from "../../secrets.ts";
+import { type Secrets, secretOf } from "../../secrets.ts";
 import { boundedFetch } from "../../wire.ts";
 
 export interface McpBounds {
@@ -66,7 +67,7 @@ const transportTo = async ({ name, server, cwd, secrets }: McpTarget): Promise<T
     const [command = "", ...args] = server.command;
     const entries = Object.entries(server.env).map(async ([variable, value]) => [
       variable,
-      isReference(value) ? await secretOf(value, of, secrets) : value,
+      isSecretReference(value) ? await secretOf(value, of, secrets) : value,
     ]);
     const env = Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
     return new StdioClientTransport({ command, args, env, cwd, maxBufferSize: MCP_MESSAGE_MAX_BYTES });

@@ -64,3 +64,13 @@ export const kindOfAddress = (address: string, own: readonly string[] = []): Add
   const machine = blockOf(own.map((one) => `${one.split("%")[0]}/${isIPv4(one) ? 32 : 128}`));
   return machine.check(plain, name) ? "loopback" : undefined;
 };
+
+/** Addresses of networks that are nobody else's: those of a house, an office, a provider's NAT. */
+const PRIVATE = blockOf(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"]);
+
+/** Whether an address is reached over the public internet; IPv4 written as IPv6 is judged as IPv4. */
+export const isPublicAddress = (address: string, own: readonly string[] = []): boolean => {
+  const [plain = ""] = address.split("%");
+  if (kindOfAddress(plain, own) !== undefined) return false;
+  return !PRIVATE.check(plain, isIPv4(plain) ? "ipv4" : "ipv6");
+};

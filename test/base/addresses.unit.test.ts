@@ -1,6 +1,6 @@
 /** Addresses to which no name may lead. */
 import { expect, it } from "vitest";
-import { kindOfAddress } from "../../../src/skills/network/addresses.ts";
+import { kindOfAddress } from "../../src/base/addresses.ts";
 
 it.each([
   ["127.0.0.1", "loopback"],

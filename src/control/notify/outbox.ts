@@ -1,0 +1,139 @@
+/**
+ * The outbox: notifications on their way, folded from the log. It is a value that is kept in a file; what it becomes is decided
+ * here, with the clock and the random number passed in. Pure.
+ */
+import { backoffDelay } from "../../base/backoff.ts";
+import {
+  NOTIFY_ATTEMPTS_MAX,
+  NOTIFY_DEAD_MAX,
+  NOTIFY_DEBOUNCE_MS,
+  NOTIFY_REASON_MAX_CHARS,
+  NOTIFY_RETRY_MAX_MS,
+  NOTIFY_RETRY_MIN_MS,
+} from "../../base/limits.ts";
+import { type Targets, targetsFor } from "./choose.ts";
+import type { Notice } from "./notice.ts";
+import { quietUntil } from "./quiet.ts";
+
+/** A notification that waits to be sent to a target. */
+export interface PendingNotice {
+  readonly target: string;
+  readonly notice: Notice;
+  /** Epoch milliseconds before which it is not sent. */
+  readonly due_ms: number;
+  /** Attempts that have failed. */
+  readonly attempts: number;
+  /** Earlier ones of the same worker and kind that it stands for. */
+  readonly earlier: number;
+}
+
+/** A notification that was given up. */
+export interface DeadNotice {
+  readonly target: string;
+  readonly id: string;
+  readonly kind: Notice["kind"];
+  readonly title: string;
+  readonly at: string;
+  readonly attempts: number;
+  /** Why the last attempt failed. */
+  readonly reason: string;
+}
+
+export interface Outbox {
+  /** The cursor behind the last record that was taken; null before the first. */
+  readonly cursor: string | null;
+  readonly pending: readonly PendingNotice[];
+  /** Oldest first. */
+  readonly dead: readonly DeadNotice[];
+}
+
+export const EMPTY_OUTBOX: Outbox = { cursor: null, pending: [], dead: [] };
+
+/** The result of one attempt. `isFinal`: no further attempt can succeed. */
+export type Sending =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: string; readonly isFinal?: boolean };
+
+/** Two questions are two notifications; any other news of one worker and kind may become one. */
+const keyOf = ({ target, notice }: Pick<PendingNotice, "target" | "notice">): string =>
+  [target, notice.kind, notice.subject.worker_id ?? notice.subject.name ?? "", notice.asks?.hold ?? ""].join(
+    " ",
+  );
+
+/** Takes a notification in for every target that wants it. */
+export const admitted = (outbox: Outbox, notice: Notice, targets: Targets, now_ms: number): Outbox => {
+  const pending = [...outbox.pending];
+  for (const target of targetsFor(targets, notice)) {
+    const wait_ms = targets[target]?.debounce ?? NOTIFY_DEBOUNCE_MS;
+    const fresh = { target, notice, due_ms: now_ms + wait_ms, attempts: 0, earlier: 0 };
+    const key = keyOf(fresh);
+    // One that was tried may have arrived, so it stays as it is.
+    const at = pending.findIndex((one) => one.attempts === 0 && one.due_ms > now_ms && keyOf(one) === key);
+    const before = pending[at];
+    if (before === undefined) pending.push(fresh);
+    // The first one's time stands, so that a stream of news cannot put off its own telling.
+    else pending[at] = { ...fresh, due_ms: before.due_ms, earlier: before.earlier + 1 };
+  }
+  return { ...outbox, pending };
+};
+
+/** The time at which it may be sent, quiet hours included. */
+export const dueAt = ({ target, notice, due_ms }: PendingNotice, targets: Targets, now_ms: number): number =>
+  Math.max(due_ms, quietUntil(targets[target]?.quiet, notice.kind, now_ms) ?? due_ms);
+
+/** The oldest due notification of each target that is not in `busy`. */
+export const dueOf = (
+  { pending }: Outbox,
+  targets: Targets,
+  busy: ReadonlySet<string>,
+  now_ms: number,
+): readonly PendingNotice[] => {
+  const due = new Map<string, PendingNotice>();
+  for (const one of pending)
+    if (!busy.has(one.target) && !due.has(one.target) && dueAt(one, targets, now_ms) <= now_ms)
+      due.set(one.target, one);
+  return [...due.values()];
+};
+
+/** When the next one is due; undefined if nothing waits. */
+export const nextDue = ({ pending }: Outbox, targets: Targets, now_ms: number): number | undefined =>
+  pending.length === 0 ? undefined : Math.min(...pending.map((one) => dueAt(one, targets, now_ms)));
+
+const isSame = (one: PendingNotice, other: PendingNotice): boolean =>
+  one.target === other.target && one.notice.id === other.notice.id;
+
+/** Takes one out: it was sent, its question is answered, or its target is gone. */
+export const without = (outbox: Outbox, sent: PendingNotice): Outbox => ({
+  ...outbox,
+  pending: outbox.pending.filter((one) => !isSame(one, sent)),
+});
+
+/** The outbox after an attempt; `random` is in [0, 1). */
+export const settledSending = (
+  outbox: Outbox,
+  sent: PendingNotice,
+  sending: Sending,
+  { now_ms, random }: { readonly now_ms: number; readonly random: number },
+): Outbox => {
+  if (sending.ok) return without(outbox, sent);
+  const attempts = sent.attempts + 1;
+  if (sending.isFinal === true || attempts >= NOTIFY_ATTEMPTS_MAX)
+    return buried(without(outbox, sent), sent, attempts, sending.reason);
+  const delay_ms = backoffDelay(
+    attempts,
+    { min_ms: NOTIFY_RETRY_MIN_MS, max_ms: NOTIFY_RETRY_MAX_MS },
+    random,
+  );
+  const again = { ...sent, attempts, due_ms: now_ms + delay_ms };
+  return { ...outbox, pending: outbox.pending.map((one) => (isSame(one, sent) ? again : one)) };
+};
+
+const buried = (
+  outbox: Outbox,
+  { target, notice: { id, kind, title, at } }: PendingNotice,
+  attempts: number,
+  reason: string,
+): Outbox => {
+  const dead = { target, id, kind, title, at, attempts, reason: reason.slice(0, NOTIFY_REASON_MAX_CHARS) };
+  return { ...outbox, dead: [...outbox.dead, dead].slice(-NOTIFY_DEAD_MAX) };
+};
