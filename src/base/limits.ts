@@ -1204,6 +1204,9 @@ export const ENGINE_ENDED_RUNS_MAX = 64;
 export const ENGINE_CHECK_SERVER_MS = 5_000;
 export const ENGINE_CHECK_MS = 15_000;
 
+/** Texts of a conversation that `agent attach` shows of what was said before. */
+export const ATTACH_TAIL_TEXTS = 200;
+
 // Notifications
 /** Targets in `notifications:` of config.yaml. */
 export const NOTIFY_TARGETS_MAX = 16;

@@ -56,6 +56,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/diff": tree.diff,
   "agent/down": tree.down,
   "agent/list": list,
+  "agent/attach": async (context) => (await import("./commands/attach.ts")).attach(context),
   "agent/top": async (context) => (await import("./commands/top.ts")).top(context),
   "agent/tree": workers.tree,
   "agent/usage": usage,

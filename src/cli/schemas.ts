@@ -274,6 +274,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/top": z.object({}),
   "mcp/serve": z.object({}),
   "agent/acp": z.object({}),
+  "agent/attach": z.object({}),
   "agent/tree": z.union([
     TreeSupervisor,
     z.object({ trees: z.int().describe("with --follow: how many trees were shown") }),

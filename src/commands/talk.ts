@@ -95,6 +95,16 @@ export const TALK_COMMANDS = inGroup("Talk", [
     examples: ["agent send fixer 'also run the linter'", "agent send fixer --close"],
   },
   {
+    words: ["attach"],
+    danger: "mutating",
+    exits: [5, 6, 7],
+    summary: "Talk with an interactive agent in the terminal",
+    details:
+      "Shows what was said, then what is said, and sends each line that you type. A request for permission, or another question of the worker, takes the place of the prompt; its answer, or the beginning of it, is the next line. Ctrl-C and Ctrl-D leave; the agent runs on. A new daemon is waited for.",
+    args: [{ ...id, complete: "living" }],
+    examples: ["agent attach fixer"],
+  },
+  {
     words: ["ask"],
     request: "agent/ask",
     danger: "mutating",

@@ -24,7 +24,7 @@ export interface NotificationsApi {
   use(token: string): Effect.Effect<AnswerLink | undefined, HoldfastError>;
 }
 
-/** Of a daemon without targets, or of a program that embeds the runtime. */
+/** Those of a daemon without targets, or of a program that embeds the runtime. */
 export const NO_NOTIFICATIONS: NotificationsApi = {
   list: Effect.succeed({ targets: [], dead: [] }),
   test: () =>

@@ -145,7 +145,7 @@ export const Configuration = z.strictObject({
   skills: Skills.prefault({}),
   /** Serves the control plane over HTTP. */
   http: Http.optional(),
-  /** Where a person is told that an agent waits, and of what else. */
+  /** The places at which a person is told that an agent waits, and of other news. */
   notifications: Notifications.optional(),
   /** Providers of models for kind `llm`, beside anthropic and openai, or in their place. */
   providers: Providers.default({}),

@@ -75,6 +75,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "schedule/resume": ["SUPERVISOR_DOWN", "schedule", "resume", "a"],
   "schedule/run": ["SUPERVISOR_DOWN", "schedule", "run", "a"],
   "schedule/remove": ["SUPERVISOR_DOWN", "schedule", "remove", "a"],
+  "agent/attach": ["INVALID_REQUEST", "attach", "a"],
   "notify/list": ["SUPERVISOR_DOWN", "notify", "list"],
   "notify/test": ["SUPERVISOR_DOWN", "notify", "test"],
   "token/create": ["INVALID_REQUEST", "token", "create", "a"],

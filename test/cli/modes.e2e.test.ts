@@ -232,6 +232,7 @@ it("covers every command", () => {
     "mcp/serve",
     "agent/acp",
     // They need a terminal (top.e2e), and a daemon that serves HTTP (web/dashboard.e2e).
+    "agent/attach",
     "agent/top",
     "agent/dashboard",
     "daemon/run",

@@ -154,6 +154,7 @@ const CALLS: readonly (readonly [string, Words])[] = [
 /** They need a terminal, a client of another protocol, an agent CLI, a repository or a service manager, and have tests of their own, which judge all that they print, too. */
 const ELSEWHERE = [
   "agent/demo",
+  "agent/attach",
   "agent/top",
   "agent/dashboard",
   "agent/resume",

@@ -426,6 +426,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/top": () => "",
   "mcp/serve": () => "",
   "agent/acp": () => "",
+  "agent/attach": () => "",
 };
 
 export const renderText = (command: string, value: unknown, context: TextContext): string => {

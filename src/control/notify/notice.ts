@@ -52,7 +52,7 @@ export const NOTICE_TYPES = [
   "daemon_defect",
 ] as const satisfies readonly RecordType[];
 
-type Told = Pick<Notice, "kind" | "title" | "text" | "command"> & Partial<Pick<Notice, "asks">>;
+type NoticeWords = Pick<Notice, "kind" | "title" | "text" | "command"> & Partial<Pick<Notice, "asks">>;
 
 /**
  * A text of an agent as one line of bounded length. Characters that nobody sees, or that turn the direction of a line, could
@@ -79,7 +79,10 @@ export const noticeOf = (record: LogRecord, about: NoticeSubject): Notice | unde
   };
 };
 
-const toldBy = (record: LogRecord, { worker_id, name, rules, error }: NoticeSubject): Told | undefined => {
+const toldBy = (
+  record: LogRecord,
+  { worker_id, name, rules, error }: NoticeSubject,
+): NoticeWords | undefined => {
   const who = name ?? worker_id ?? "The daemon";
   switch (record.type) {
     case "approval_requested":
@@ -126,7 +129,7 @@ const asking = (
   asked: RecordPayloads["approval_requested"],
   who: string,
   { permission, permission_rules }: NoticeSubject["rules"],
-): Told | undefined => {
+): NoticeWords | undefined => {
   if (permissionFor(asked, permission_rules, permission) !== "ask") return undefined;
   const { approval_id, tool, title, input } = asked;
   return {
@@ -142,7 +145,7 @@ const questioning = (
   asked: RecordPayloads["worker_question"],
   who: string,
   worker_id: string | null,
-): Told => {
+): NoticeWords => {
   const hold = `${asked.about === "budget" ? asked.owner : worker_id}:${asked.question_id}`;
   const more = {
     asks: { hold, answers: asked.answers },
@@ -176,9 +179,9 @@ const questioning = (
   }
 };
 
-type ReachedLimit = RecordPayloads["worker_limit_reached"];
+type NoticeLimit = RecordPayloads["worker_limit_reached"];
 
-const BUDGET_LIMITS: readonly ReachedLimit["limit"][] = [
+const BUDGET_LIMITS: readonly NoticeLimit["limit"][] = [
   "turns",
   "tokens",
   "usd",
@@ -187,7 +190,7 @@ const BUDGET_LIMITS: readonly ReachedLimit["limit"][] = [
   "output_bytes",
 ];
 
-const spending = ({ limit, value, bound, owner }: ReachedLimit, who: string): Told | undefined =>
+const spending = ({ limit, value, bound, owner }: NoticeLimit, who: string): NoticeWords | undefined =>
   BUDGET_LIMITS.includes(limit)
     ? {
         kind: "budget",
@@ -208,7 +211,7 @@ const ending = (
   { state, reason }: RecordPayloads["worker_ended"],
   who: string,
   error: string | null,
-): Told | undefined =>
+): NoticeWords | undefined =>
   state === "cancelled"
     ? undefined
     : {
@@ -223,7 +226,7 @@ const parking = ({
   child,
   max_restarts,
   period_ms,
-}: RecordPayloads["supervisor_escalated"]): Told => ({
+}: RecordPayloads["supervisor_escalated"]): NoticeWords => ({
   kind: "parked",
   title: `${supervisor} gave up`,
   text: `More than ${max_restarts} restarts in ${formatDuration(period_ms)}${child === undefined ? "" : `, the last of ${child}`}.`,
@@ -231,7 +234,7 @@ const parking = ({
 });
 
 /** A figure of a limit with its unit. */
-const amountOf = (limit: ReachedLimit["limit"], value: number): string => {
+const amountOf = (limit: NoticeLimit["limit"], value: number): string => {
   if (limit === "usd") return `$${value.toFixed(2)}`;
   if (limit === "wall") return formatDuration(value);
   if (limit === "output_bytes") return `${formatSize(value)} of output`;

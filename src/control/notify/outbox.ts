@@ -39,7 +39,7 @@ export interface DeadNotice {
   readonly reason: string;
 }
 
-export interface Outbox {
+export interface NoticeBox {
   /** The cursor behind the last record that was taken; null before the first. */
   readonly cursor: string | null;
   readonly pending: readonly PendingNotice[];
@@ -47,7 +47,7 @@ export interface Outbox {
   readonly dead: readonly DeadNotice[];
 }
 
-export const EMPTY_OUTBOX: Outbox = { cursor: null, pending: [], dead: [] };
+export const EMPTY_OUTBOX: NoticeBox = { cursor: null, pending: [], dead: [] };
 
 /** The result of one attempt. `isFinal`: no further attempt can succeed. */
 export type Sending =
@@ -61,7 +61,7 @@ const keyOf = ({ target, notice }: Pick<PendingNotice, "target" | "notice">): st
   );
 
 /** Takes a notification in for every target that wants it. */
-export const admitted = (outbox: Outbox, notice: Notice, targets: Targets, now_ms: number): Outbox => {
+export const admitted = (outbox: NoticeBox, notice: Notice, targets: Targets, now_ms: number): NoticeBox => {
   const pending = [...outbox.pending];
   for (const target of targetsFor(targets, notice)) {
     const wait_ms = targets[target]?.debounce ?? NOTIFY_DEBOUNCE_MS;
@@ -83,7 +83,7 @@ export const dueAt = ({ target, notice, due_ms }: PendingNotice, targets: Target
 
 /** The oldest due notification of each target that is not in `busy`. */
 export const dueOf = (
-  { pending }: Outbox,
+  { pending }: NoticeBox,
   targets: Targets,
   busy: ReadonlySet<string>,
   now_ms: number,
@@ -96,25 +96,25 @@ export const dueOf = (
 };
 
 /** When the next one is due; undefined if nothing waits. */
-export const nextDue = ({ pending }: Outbox, targets: Targets, now_ms: number): number | undefined =>
+export const nextDue = ({ pending }: NoticeBox, targets: Targets, now_ms: number): number | undefined =>
   pending.length === 0 ? undefined : Math.min(...pending.map((one) => dueAt(one, targets, now_ms)));
 
 const isSame = (one: PendingNotice, other: PendingNotice): boolean =>
   one.target === other.target && one.notice.id === other.notice.id;
 
 /** Takes one out: it was sent, its question is answered, or its target is gone. */
-export const without = (outbox: Outbox, sent: PendingNotice): Outbox => ({
+export const without = (outbox: NoticeBox, sent: PendingNotice): NoticeBox => ({
   ...outbox,
   pending: outbox.pending.filter((one) => !isSame(one, sent)),
 });
 
 /** The outbox after an attempt; `random` is in [0, 1). */
 export const settledSending = (
-  outbox: Outbox,
+  outbox: NoticeBox,
   sent: PendingNotice,
   sending: Sending,
   { now_ms, random }: { readonly now_ms: number; readonly random: number },
-): Outbox => {
+): NoticeBox => {
   if (sending.ok) return without(outbox, sent);
   const attempts = sent.attempts + 1;
   if (sending.isFinal === true || attempts >= NOTIFY_ATTEMPTS_MAX)
@@ -129,11 +129,11 @@ export const settledSending = (
 };
 
 const buried = (
-  outbox: Outbox,
+  outbox: NoticeBox,
   { target, notice: { id, kind, title, at } }: PendingNotice,
   attempts: number,
   reason: string,
-): Outbox => {
+): NoticeBox => {
   const dead = { target, id, kind, title, at, attempts, reason: reason.slice(0, NOTIFY_REASON_MAX_CHARS) };
   return { ...outbox, dead: [...outbox.dead, dead].slice(-NOTIFY_DEAD_MAX) };
 };

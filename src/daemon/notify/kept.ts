@@ -4,19 +4,19 @@ import { join } from "node:path";
 import * as z from "zod";
 import { readNamed } from "../../base/files/regular-file.ts";
 import { NOTIFY_FILE_MAX_BYTES } from "../../base/limits.ts";
-import { EMPTY_OUTBOX, type Outbox } from "../../control/notify/outbox.ts";
+import { EMPTY_OUTBOX, type NoticeBox } from "../../control/notify/outbox.ts";
 import type { KeptLink } from "./links.ts";
 
 export interface KeptNotifications {
-  readonly outbox: Outbox;
+  readonly outbox: NoticeBox;
   readonly links: readonly KeptLink[];
 }
 
 /** The daemon's own file: its parts are as it wrote them, or it is not taken. */
 const File = z.object({
   version: z.literal(1),
-  outbox: z.custom<Outbox>((value) => {
-    const { pending, dead } = (value ?? {}) as Partial<Outbox>;
+  outbox: z.custom<NoticeBox>((value) => {
+    const { pending, dead } = (value ?? {}) as Partial<NoticeBox>;
     return Array.isArray(pending) && Array.isArray(dead);
   }),
   links: z.array(z.custom<KeptLink>((value) => typeof value === "object" && value !== null)),

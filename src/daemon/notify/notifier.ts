@@ -16,7 +16,7 @@ import {
   admitted,
   dueAt,
   dueOf,
-  type Outbox,
+  type NoticeBox,
   type PendingNotice,
   type Sending,
   settledSending,
@@ -63,7 +63,7 @@ const HOLDS_ASKED = 100;
 
 export class Notifier implements NotificationsApi {
   private readonly ground: NotifierGround;
-  private outbox: Outbox;
+  private outbox: NoticeBox;
   private readonly links: Links;
   private readonly writer: KeptFileWriter;
   private readonly standings = new Map<string, TargetStanding>();
@@ -86,7 +86,7 @@ export class Notifier implements NotificationsApi {
     return this.ground.settings.targets;
   }
 
-  /** Runs until the scope ends. What waits then is in the file. */
+  /** Runs until the scope ends. The file has all that waits then. */
   readonly run: Effect.Effect<void, never, Scope.Scope> = Effect.gen({ self: this }, function* () {
     yield* Effect.addFinalizer(() => this.save);
     yield* Effect.forkScoped(this.lasting("reading the log for notifications", this.reading));
@@ -114,7 +114,7 @@ export class Notifier implements NotificationsApi {
     ),
   );
 
-  private become(outbox: Outbox): void {
+  private become(outbox: NoticeBox): void {
     this.outbox = outbox;
     if (outbox.pending.length < NOTIFY_PENDING_MAX) Latch.openUnsafe(this.room);
     else Latch.closeUnsafe(this.room);

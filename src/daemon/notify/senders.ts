@@ -15,7 +15,7 @@ export interface SenderGround {
   readonly wallMs: () => number;
 }
 
-/** Where a target sends to, for people: no path and no topic, which may be secrets. */
+/** The place to which a target sends, for people: no path and no topic, which may be secrets. */
 export const placeOf = ({ webhook, command, ntfy }: NotificationTarget) => {
   if (command !== undefined) return { type: "command", to: command.argv[0] ?? "" } as const;
   if (ntfy !== undefined) return { type: "ntfy", to: new URL(ntfy.url).host } as const;

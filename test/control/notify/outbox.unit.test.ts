@@ -14,7 +14,7 @@ import {
   dueAt,
   dueOf,
   EMPTY_OUTBOX,
-  type Outbox,
+  type NoticeBox,
   settledSending,
 } from "../../../src/control/notify/outbox.ts";
 import { quietUntil } from "../../../src/control/notify/quiet.ts";
@@ -91,7 +91,7 @@ describe("quiet hours", () => {
 });
 
 describe("the outbox", () => {
-  const due = (outbox: Outbox, now: number, busy: readonly string[] = []) =>
+  const due = (outbox: NoticeBox, now: number, busy: readonly string[] = []) =>
     dueOf(outbox, TARGETS, new Set(busy), now).map(({ notice: { id } }) => id);
 
   it("waits a moment, and sends one at a time to a target, the oldest first", () => {
