@@ -22,7 +22,7 @@ const statusOf = async () => (await commands.agent("info", "fixer")).data.status
 describe("a conversation", () => {
   it("shows what was said, sends what is typed, and shows the answer above the prompt", async () => {
     const screen = new Screen(commands.home, "attach", "fixer");
-    await screen.shows(/you {2}good evening\s+heard good evening[\s\S]*\n>$/m);
+    await screen.shows(/you {2}good evening[\s\S]*heard good evening[\s\S]*\n> ?$/m);
     screen.press("and now?\r");
     await screen.shows(/you {2}and now\?\s+heard and now\?/);
     screen.press("half a li");
@@ -36,13 +36,13 @@ describe("a conversation", () => {
 
   it("asks for a permission in the place of the prompt, and takes no other line for an answer", async () => {
     const screen = new Screen(commands.home, "attach", "fixer");
-    await screen.shows(/\n>$/m);
+    await screen.shows(/\n> ?$/m);
     screen.press("permit\r");
-    await screen.shows(/\? may it use Door\? open it[\s\S]*\nallow or deny\?$/m);
+    await screen.shows(/\? may it use Door\? open it[\s\S]*\nallow or deny\? ?$/m);
     screen.press("perhaps\r");
     await screen.shows(/Answer first: allow or deny\./);
     screen.press("a\r");
-    await screen.shows(/the door: allow[\s\S]*\n>$/m);
+    await screen.shows(/the door: allow[\s\S]*\n> ?$/m);
     screen.press("\x04");
     expect(await screen.ended).toBe(0);
     expect(await statusOf()).toBe("running");
@@ -50,9 +50,9 @@ describe("a conversation", () => {
 
   it("outlasts a kill of the daemon, and shows nothing twice", async () => {
     const screen = new Screen(commands.home, "attach", "fixer");
-    await screen.shows(/\n>$/m);
+    await screen.shows(/\n> ?$/m);
     process.kill(await commands.daemonPid(), "SIGKILL");
-    await screen.shows(/The daemon is gone; the agent runs on\. Waiting for the\s+next\./);
+    await screen.shows(/The daemon is gone; the agent runs on\. Waiting for it\./);
     screen.press("lost?\r");
     await screen.shows(/There is no daemon now; nothing was sent\./);
     await commands.agent("daemon", "start");
@@ -66,7 +66,7 @@ describe("a conversation", () => {
 
   it("shows escapes of others harmlessly", async () => {
     const screen = new Screen(commands.home, "attach", "fixer");
-    await screen.shows(/\n>$/m);
+    await screen.shows(/\n> ?$/m);
     await commands.agent("send", "fixer", "\x1b[2J\x1b]0;owned\x07\x1b[?1049hclear");
     await screen.shows(/heard clear/);
     expect(screen.isAlternate).toBe(false);
@@ -77,7 +77,7 @@ describe("a conversation", () => {
 
   it("ends with its worker", async () => {
     const screen = new Screen(commands.home, "attach", "fixer");
-    await screen.shows(/\n>$/m);
+    await screen.shows(/\n> ?$/m);
     await commands.agent("kill", "fixer");
     await screen.shows(/fixer has ended\./);
     expect(await screen.ended).toBe(0);

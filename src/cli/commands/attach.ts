@@ -59,7 +59,7 @@ class AttachSession {
     this.context = context;
     this.worker = worker;
     this.ref = worker.name ?? worker.id;
-    this.conversation = new ConversationText(context.paint, worker.spec.prompt ?? "");
+    this.conversation = new ConversationText(context.paint);
     this.typed = createInterface({ input: process.stdin, output: process.stdout, terminal: true });
   }
 
@@ -73,6 +73,7 @@ class AttachSession {
     typed.on("SIGINT", () => this.leave());
     typed.on("close", () => this.leave());
     typed.setPrompt("> ");
+    this.client = client;
     this.show(
       `${context.paint("dim", `${oneLine(this.ref)}: Ctrl-C or Ctrl-D leaves, and the agent runs on.`)}\n`,
     );
@@ -96,7 +97,7 @@ class AttachSession {
         await this.follow(next ?? (await this.context.connect()));
       } catch {
         if (!this.isOver && this.client !== undefined)
-          this.tell("The daemon is gone; the agent runs on. Waiting for the next.");
+          this.tell("The daemon is gone; the agent runs on. Waiting for it.");
         this.client = undefined;
       }
       next = undefined;

@@ -6,19 +6,18 @@ import { neutralise, type Paint } from "./terminal.ts";
 
 export class ConversationText {
   private readonly paint: Paint;
-  /** The text of the worker's prompt, which the log has in the spec alone. */
-  private readonly prompt: string;
   /** The newest piece of a text that may go on. */
   private open: LogRecord | undefined;
 
-  constructor(paint: Paint, prompt: string) {
+  constructor(paint: Paint) {
     this.paint = paint;
-    this.prompt = prompt;
   }
 
   /** The text that the record adds; without a line end while the text may go on. Empty if it says nothing to a person. */
   readonly add = (record: LogRecord): string => {
-    if (record.type === "worker_message" && record.payload.state === "accepted") return this.asked(record);
+    if (record.type === "worker_spawn_requested") return this.asked(record.payload.spec.prompt ?? "");
+    if (record.type === "worker_message" && record.payload.state === "accepted")
+      return record.payload.line === true ? "" : this.asked(record.payload.text ?? "");
     const isStep = record.type === "worker_message" && record.payload.state !== "undeliverable";
     // The question stands in the prompt line.
     if (isStep || record.type === "approval_requested") return "";
@@ -37,9 +36,7 @@ export class ConversationText {
     return open === undefined ? "" : "\n";
   }
 
-  private asked({ payload, worker_id }: Extract<LogRecord, { type: "worker_message" }>): string {
-    if (payload.state !== "accepted" || payload.line === true || payload.closes === true) return "";
-    const text = payload.text ?? (payload.message_id === worker_id ? this.prompt : "");
+  private asked(text: string): string {
     return text === "" ? "" : `${this.ended()}${this.paint("name", "you")}  ${neutralise(text)}\n`;
   }
 }

@@ -37,7 +37,10 @@ export class Screen {
 
   text(): string {
     const { active } = this.terminal.buffer;
-    const lines = Array.from({ length: ROWS }, (_, at) => active.getLine(at)?.translateToString(true) ?? "");
+    const lines = Array.from(
+      { length: ROWS },
+      (_, at) => active.getLine(active.baseY + at)?.translateToString(true) ?? "",
+    );
     return lines.join("\n");
   }
 
