@@ -95,10 +95,6 @@ export const dueOf = (
   return [...due.values()];
 };
 
-/** When the next one is due; undefined if nothing waits. */
-export const nextDue = ({ pending }: NoticeBox, targets: Targets, now_ms: number): number | undefined =>
-  pending.length === 0 ? undefined : Math.min(...pending.map((one) => dueAt(one, targets, now_ms)));
-
 const isSame = (one: PendingNotice, other: PendingNotice): boolean =>
   one.target === other.target && one.notice.id === other.notice.id;
 

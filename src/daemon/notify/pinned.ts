@@ -13,9 +13,9 @@ export interface PinnedAddress {
 }
 
 /** Resolves a name to all its addresses. */
-export type ResolveName = (host: string) => Promise<readonly PinnedAddress[]>;
+type ResolveName = (host: string) => Promise<readonly PinnedAddress[]>;
 
-export const resolveName: ResolveName = (host) => lookup(host, { all: true, verbatim: true });
+const resolveName: ResolveName = (host) => lookup(host, { all: true, verbatim: true });
 
 const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));

@@ -47,7 +47,7 @@ const SECRET_MIN_BYTES = 16;
 const MS_PER_S = 1_000;
 
 /** The headers of Standard Webhooks (https://www.standardwebhooks.com), version 1: HMAC-SHA256 of `ID.TIME.BODY`. */
-export const webhookHeaders = (id: string, secret: string, body: string, now_ms: number) => {
+const webhookHeaders = (id: string, secret: string, body: string, now_ms: number) => {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   if (key.length < SECRET_MIN_BYTES)
     throw new Error(`The secret of a webhook is whsec_ and Base64 of at least ${SECRET_MIN_BYTES} bytes.`);
