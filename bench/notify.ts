@@ -63,6 +63,7 @@ const asks = async (daemon: BenchDaemon, name: string): Promise<void> => {
     name,
     cwd: "/tmp",
     permission: "ask",
+    restart: "temporary",
     env: { CLAUDE_BINARY: AGENT, LEDGER: join(daemon.dir, name) },
   };
   await daemon.request("agent/spawn", { spec });

@@ -423,10 +423,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/watch": () => "",
   "agent/logs": () => "",
   "agent/demo": () => "",
-  "agent/top": () => "",
-  "mcp/serve": () => "",
-  "agent/acp": () => "",
-  "agent/attach": () => "",
+  ...Object.fromEntries(["agent/top", "agent/attach", "mcp/serve", "agent/acp"].map((it) => [it, () => ""])),
 };
 
 export const renderText = (command: string, value: unknown, context: TextContext): string => {
