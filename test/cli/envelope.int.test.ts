@@ -149,7 +149,6 @@ describe("a command of another name", () => {
     [["cost"], "agent usage", true, "renamed"],
     [["status"], "agent daemon status", true, "renamed"],
     [["status", "k2"], "agent info k2", true, "renamed"],
-    [["attach", "k2"], "agent watch k2", true, "renamed"],
     [["spwan", "-l", "k=a b", "--", "true"], "agent spawn -l 'k=a b' -- true", false, "typo_corrected"],
     [["daemon", "strat"], "agent daemon start", false, "typo_corrected"],
     [["approvals", "approv", "k2"], "agent approvals approve k2", false, "typo_corrected"],

@@ -19,6 +19,12 @@ export interface FakeDaemon {
   close(): Promise<void>;
 }
 
+/** A command may ask for these beside what the test is about. */
+const ALWAYS: Readonly<Record<string, Answerer>> = {
+  "daemon/status": () => ({ head: 0, epoch: "EPOCH" }),
+  "agent/tree": () => ({ id: "root", name: "root", type: "supervisor", children: [] }),
+};
+
 const isOutcome = (value: unknown): value is Outcome<object> =>
   typeof value === "object" && value !== null && "ok" in value && ("value" in value || "error" in value);
 
@@ -50,8 +56,7 @@ export const fakeDaemon = async (answers: Readonly<Record<string, Answerer>>): P
         void socket.write(stream.progress([JSON.stringify(record)], time()));
       let outcome: Outcome<object>;
       try {
-        const answerOf =
-          answers[command] ?? (command === "daemon/status" ? () => ({ head: 0, epoch: "EPOCH" }) : undefined);
+        const answerOf = answers[command] ?? ALWAYS[command];
         const value = await answerOf?.(data, emit);
         outcome = isOutcome(value) ? value : success((value ?? {}) as object);
       } catch (cause) {
