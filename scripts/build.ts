@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync } from "node:zlib";
 import { build, type Metafile, type Plugin, transformSync } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { outputSchemaOf } from "../src/cli/output-schemas.ts";
@@ -135,7 +135,7 @@ const SMALL = {
   lineLimit: BUNDLE_LINE_CHARS,
 } as const;
 
-/** The client prints no stack, so nobody reads its names. */
+/** The client, the engine and skills print no stack of their own, so nobody reads their names. */
 const SMALLEST = { ...SMALL, minifyIdentifiers: true } as const;
 
 /**
@@ -209,21 +209,30 @@ const compileClient = (): void => {
 };
 
 const buildDaemon = async (): Promise<void> => {
-  await build({
+  const programs = {
     ...common,
-    entryPoints: {
-      daemon: "src/daemon/entry.ts",
-      "daemon-watchdog": "src/daemon/watchdog-thread.ts",
-      "store-thread": "src/store/sqlite/thread.ts",
-      "skill-child": "src/skills/child.ts",
-      "skill-wasi": "src/skills/wasi.ts",
-      "skill-tunnel": "src/skills/network/tunnelled.ts",
-    },
     outdir: dist,
     external: ["better-sqlite3", "koffi"],
     plugins: [oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
+  };
+  await build({
+    ...programs,
+    entryPoints: {
+      daemon: "src/daemon/entry.ts",
+      "daemon-watchdog": "src/daemon/watchdog-thread.ts",
+      "store-thread": "src/store/sqlite/thread.ts",
+    },
     ...SMALL,
+  });
+  await build({
+    ...programs,
+    entryPoints: {
+      "skill-child": "src/skills/child.ts",
+      "skill-wasi": "src/skills/wasi.ts",
+      "skill-tunnel": "src/skills/network/tunnelled.ts",
+    },
+    ...SMALLEST,
   });
   assertAscii(join(dist, "daemon.js"));
 };
@@ -238,7 +247,7 @@ const buildEngine = async (): Promise<void> => {
     chunkNames: "engine-[name]-[hash]",
     plugins: [oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
-    ...SMALL,
+    ...SMALLEST,
   });
 };
 
@@ -258,7 +267,7 @@ const onlyUsed: Plugin = {
   },
 };
 
-/** `dist/web`: the dashboard, each file but the page with a digest in its name, and beside each file its compressed forms. */
+/** `dist/web`: the dashboard, each file but the page with a digest in its name, and beside each file its form in Brotli. */
 const buildDashboard = async (): Promise<void> => {
   const web = join(dist, "web");
   const { metafile } = await build({
@@ -288,7 +297,6 @@ const buildDashboard = async (): Promise<void> => {
   writeFileSync(join(web, "index.html"), page);
   for (const name of ["index.html", ...made]) {
     const bytes = readFileSync(join(web, name));
-    writeFileSync(join(web, `${name}.gz`), gzipSync(bytes, { level: 9 }));
     writeFileSync(join(web, `${name}.br`), brotliCompressSync(bytes));
   }
 };

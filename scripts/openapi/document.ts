@@ -16,6 +16,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** Schemas that refer to themselves, such as any JSON, by the names that the document gives them. */
 const recursive = new Map<string, { readonly name: string; readonly schema: Json }>();
 
+const ROOT = "root_of_itself";
+
 const referTo = (text: string, name: (defined: string) => string): string =>
   text.replace(/"#\/\$defs\/(\w+)"/g, (_, defined: string) => `"#/components/schemas/${name(defined)}"`);
 
@@ -25,7 +27,13 @@ const referTo = (text: string, name: (defined: string) => string): string =>
  */
 const schemaOf = (type: z.ZodType, io: "input" | "output"): Json => {
   const made = z.toJSONSchema(type, { io, unrepresentable: "any", target: "draft-2020-12" });
-  const { $schema: _, $defs = {}, ...schema } = made;
+  const { $schema: _, $defs: given = {}, ...root } = made;
+  // A schema whose root refers to itself becomes a definition like the others.
+  const isOwnChild = JSON.stringify(made).includes('"$ref":"#"');
+  const rooted = (part: unknown): Json =>
+    JSON.parse(JSON.stringify(part).replaceAll('"$ref":"#"', `"$ref":"#/$defs/${ROOT}"`));
+  const $defs: Json = isOwnChild ? rooted({ ...given, [ROOT]: root }) : given;
+  const schema = isOwnChild ? { $ref: `#/$defs/${ROOT}` } : root;
   const nameOf = (defined: string): string => {
     const content = JSON.stringify($defs[defined]);
     const known = recursive.get(content);

@@ -1,13 +1,14 @@
 /**
  * The files of the dashboard, as the build made them: read once and kept, so that a path is a key of a table and opens no
- * file. They hold no data, so they need no token.
+ * file. They hold no data, so they need no token. Brotli takes long, so the build has done it; gzip takes milliseconds.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 
-const ENCODINGS = { br: ".br", gzip: ".gz" } as const;
-type Encoding = keyof typeof ENCODINGS;
+/** The smallest first. */
+const ENCODINGS = ["br", "gzip"] as const;
+type Encoding = (typeof ENCODINGS)[number];
 
 export interface PageFile {
   readonly type: string;
@@ -44,16 +45,14 @@ export const readPages = (directory: string): PageFiles => {
       const body = bytesOf(name);
       if (type === undefined || body === undefined) return [];
       const isPage = name === "index.html";
-      const encoded = Object.fromEntries(
-        Object.entries(ENCODINGS).flatMap(([encoding, suffix]) => {
-          const bytes = bytesOf(name + suffix);
-          return bytes === undefined ? [] : [[encoding, bytes]];
-        }),
-      );
+      const br = bytesOf(`${name}.br`);
+      const encoded = { gzip: gzipped(body), ...(br === undefined ? {} : { br }) };
       return [[isPage ? "/" : `/${name}`, { type, isHashed: !isPage, etag: etagOf(body), body, encoded }]];
     }),
   );
 };
+
+const gzipped = (body: Buffer): Buffer => process.getBuiltinModule("node:zlib").gzipSync(body, { level: 9 });
 
 const etagOf = (body: Buffer): string =>
   `"${process.getBuiltinModule("node:crypto").createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
@@ -68,7 +67,7 @@ export const encodingFor = (accepted: string | undefined, { encoded }: PageFile)
   );
   const takes = (encoding: Encoding): boolean =>
     words.some(([name, ...more]) => name === encoding && !more.some((one) => /^q=0(\.0*)?$/.test(one)));
-  return (Object.keys(ENCODINGS) as Encoding[]).find((one) => encoded[one] !== undefined && takes(one));
+  return ENCODINGS.find((one) => encoded[one] !== undefined && takes(one));
 };
 
 const SECURITY = [
