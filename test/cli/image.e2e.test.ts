@@ -24,8 +24,13 @@ const missing = [PODMAN, BUSYBOX, PERL].filter((path) => !existsSync(path));
 if (missing.length > 0)
   process.stderr.write(`SKIPPED: the image of the Dockerfile. Not installed: ${missing.join(", ")}\n`);
 
+/** Its own store: an import of hundreds of megabytes holds the lock of the store, and tests of containers would wait for it. */
+const store = join(tmpdir(), `holdfast-store-${process.pid}`);
+const STORE = ["--root", join(store, "root"), "--runroot", join(store, "run")];
+const tryPodman = (...words: readonly string[]) =>
+  spawnSync(PODMAN, [...STORE, ...words], { encoding: "utf8" });
 const podman = (...words: readonly string[]): string =>
-  execFileSync(PODMAN, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  execFileSync(PODMAN, [...STORE, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 /** Each way to start a container; the second one for a machine whose cgroups crun does not take and whose limits are low. */
 const WAYS: readonly (readonly string[])[] = [
@@ -67,9 +72,7 @@ const makeBase = (): void => {
 };
 
 const agent = (...words: readonly string[]) => {
-  const { status, stdout } = spawnSync(PODMAN, ["exec", CONTAINER, "agent", ...words], {
-    encoding: "utf8",
-  });
+  const { status, stdout } = tryPodman("exec", CONTAINER, "agent", ...words);
   return { exit: status, data: JSON.parse(stdout || "null")?.data };
 };
 
@@ -85,14 +88,15 @@ describe.skipIf(missing.length > 0)("the image", () => {
     stageImage();
     podman("build", "--quiet", "--build-arg", `BASE=${BASE}`, "--tag", IMAGE, root);
     const run = ["run", "--rm", "--network", "none", "--entrypoint", "/bin/true"];
-    way = WAYS.find((words) => spawnSync(PODMAN, [...run, ...words, IMAGE]).status === 0);
+    way = WAYS.find((words) => tryPodman(...run, ...words, IMAGE).status === 0);
     expect(way, "podman runs no container here").toBeDefined();
     podman("run", "--detach", "--init", "--network", "none", "--name", CONTAINER, ...way!, IMAGE);
     until(isServing);
   });
   afterAll(() => {
-    spawnSync(PODMAN, ["rm", "--force", "--volumes", CONTAINER]);
-    spawnSync(PODMAN, ["image", "rm", "--force", IMAGE, BASE]);
+    tryPodman("rm", "--force", "--volumes", CONTAINER);
+    tryPodman("image", "rm", "--force", "--all");
+    rmSync(store, { recursive: true, force: true });
   });
 
   it("serves HTTP, as a user that is not root", () => {
