@@ -1,8 +1,15 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Unit tests that share no process with others: the first replaces a module, the second takes long. */
-const APART = ["test/adapters/kinds/new-kind.unit.test.ts", "test/sim/simulator.unit.test.ts"];
+/**
+ * Tests that share no process with others: the first replaces a module, the second takes long. Under the third the shared process
+ * ended by SIGSEGV in two whole runs, and never in a process of its own; the cause is not known.
+ */
+const APART = [
+  "test/adapters/kinds/new-kind.unit.test.ts",
+  "test/sim/simulator.unit.test.ts",
+  "test/store/sqlite/retention.int.test.ts",
+];
 /** They begin first, so that no processor waits for one of them at the end. The others follow, large files first. */
 const LONG = [
   "test/chaos/crash-points.chaos.test.ts",

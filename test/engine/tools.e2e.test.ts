@@ -173,17 +173,17 @@ describe("an MCP server of one worker", () => {
   });
 
   it.skipIf(!isHere)("can be started from inside a sandbox, which hides the state directory", async () => {
-    // A CLI that does no more than to start its server.
-    const stub = join(work, "claude.mjs");
+    // A CLI that does no more than to start its server, of programs that every sandbox sees.
+    const stub = join(work, "claude.sh");
     const line = { type: "result", subtype: "success", is_error: false, result: "done", session_id: "s" };
     writeFileSync(
       stub,
-      `#!${process.execPath}
-import { execFileSync } from "node:child_process";
-const given = process.argv.find((word) => word.startsWith("--mcp-config=")).slice(13);
-const { command, args } = JSON.parse(given).mcpServers.fake;
-execFileSync(command, args);
-console.log(${JSON.stringify(JSON.stringify(line))});
+      `#!/bin/sh
+for word; do case $word in --mcp-config=*) given=\${word#*=} ;; esac; done
+command=$(printf %s "$given" | sed 's/.*"command":"\\([^"]*\\)".*/\\1/')
+script=$(printf %s "$given" | sed 's/.*"args":\\["\\([^"]*\\)"\\].*/\\1/')
+"$command" "$script" || exit 1
+echo '${JSON.stringify(line)}'
 `,
       { mode: 0o755 },
     );
