@@ -2,17 +2,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { BuiltinSkill, SkillContext } from "../../../src/skills/skill.ts";
-
-const made: string[] = [];
-afterEach(() => {
-  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true });
-});
 
 const freshDirectory = (): string => {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-skill-")));
-  made.push(path);
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 };
 

@@ -1,7 +1,7 @@
 /** A pet store on 127.0.0.1 with its OpenAPI document: pages in each way, credentials in each place, and bad manners. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 
 export const PETS = Array.from({ length: 25 }, (_, at) => ({
   id: at + 1,
@@ -23,14 +23,6 @@ export interface PetStore {
   readonly requests: PetRequest[];
 }
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
 const listen = async (answer: (request: PetRequest, response: ServerResponse) => void): Promise<PetStore> => {
   const requests: PetRequest[] = [];
   const server = createServer((incoming, response) => {
@@ -43,7 +35,10 @@ const listen = async (answer: (request: PetRequest, response: ServerResponse) =>
       answer(request, response);
     });
   });
-  servers.push(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 };

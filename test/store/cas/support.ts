@@ -2,19 +2,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { CAS_FRESH_MS } from "../../../src/base/limits.ts";
 import { type CollectOptions, collectArtifacts } from "../../../src/store/cas/collect.ts";
 import { type ArtifactOptions, openArtifacts } from "../../../src/store/cas/store.ts";
 
-const cleanups: (() => void)[] = [];
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup();
-});
-
 const newDirectory = (): string => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-cas-"));
-  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return join(directory, "cas");
 };
 

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { ErrorCode, HoldfastError } from "../../../src/protocol/errors.ts";
 import {
   type RecordDraft,
@@ -15,24 +15,19 @@ import { openLog } from "../../../src/store/sqlite/log.ts";
 import type { LogOptions } from "../../../src/store/sqlite/open-options.ts";
 import type { Store } from "../../../src/store/upkeep.ts";
 
-const cleanups: (() => void)[] = [];
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0).reverse()) cleanup();
-});
-
 const SHM = "/dev/shm";
 
 /** A path for a database in a new directory that is removed after the test; `fast` where a test opens hundreds. */
 export const newFile = (fast = false): string => {
   const directory = mkdtempSync(join(fast && existsSync(SHM) ? SHM : tmpdir(), "holdfast-store-"));
-  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return join(directory, "holdfast.db");
 };
 
 /** A log that is closed after the test. */
 export const newLog = (options: Partial<LogOptions> = {}): Store => {
   const log = openLog({ file: newFile(), ...options });
-  cleanups.push(() => log.close());
+  onTestFinished(() => log.close());
   return log;
 };
 
