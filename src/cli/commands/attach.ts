@@ -1,5 +1,6 @@
 /** agent attach: a conversation with an agent in the terminal. The agent and its answers stay when the person leaves. */
 import { createInterface, type Interface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ATTACH_TAIL_TEXTS, NEXT_DAEMON_POLL_MS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
@@ -53,6 +54,8 @@ class AttachSession {
   /** The seq of the newest record that is shown. */
   private seen = 0;
   private isOver = false;
+  /** The worker has ended, so nobody is there any more. */
+  private hasEnded = false;
   private leave: () => void = () => undefined;
 
   constructor(context: Context, worker: WorkerInfo) {
@@ -87,21 +90,24 @@ class AttachSession {
     if (!this.hasEnded) context.hint(`It runs on. Back to it: agent attach ${this.ref}`, "after");
   }
 
-  private hasEnded = false;
-
   /** Shows what is said, until the person leaves or the worker ends; a daemon that goes away is waited for. */
   private async listen(first: Client): Promise<void> {
     let next: Client | undefined = first;
     while (!this.isOver) {
       try {
         await this.follow(next ?? (await this.context.connect()));
-      } catch {
+      } catch (cause) {
+        const { code, message } = asHoldfastError(cause);
+        if (!IS_GONE.has(code)) {
+          this.tell(message);
+          return this.leave();
+        }
         if (!this.isOver && this.client !== undefined)
           this.tell("The daemon is gone; the agent runs on. Waiting for it.");
         this.client = undefined;
       }
       next = undefined;
-      if (!this.isOver) await pause(NEXT_DAEMON_POLL_MS);
+      if (!this.isOver) await sleep(NEXT_DAEMON_POLL_MS);
     }
   }
 
@@ -170,6 +176,9 @@ class AttachSession {
   }
 }
 
+/** The codes of a daemon that is not there, or not for a while. */
+const IS_GONE: ReadonlySet<string> = new Set(["UNAVAILABLE", "SUPERVISOR_DOWN", "DAEMON_UNHEALTHY"]);
+
 const sizeOf = (): PromptSize => ({ columns: process.stdout.columns ?? 80, rows: process.stdout.rows ?? 24 });
 
 /** A message of a person is part of a conversation, and not of a log for people. */
@@ -188,5 +197,3 @@ const CHANGES_QUESTION: ReadonlySet<string> = new Set([
   "worker_unpaused",
   "worker_exited",
 ]);
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,12 +1,12 @@
 /** agent identity …: the key pairs by which Weblisk knows this state directory and its agents. Works on their files directly. */
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { AlgorithmName } from "../../protocol/words.ts";
 import type { CommandHandler, Context } from "../context.ts";
-import { type Call, invalid } from "../parse.ts";
+import type { Call } from "../parse.ts";
+import { writePrivate } from "./private-file.ts";
 
 /** Cryptography is loaded by these commands alone. */
 const files = () => import("../../weblisk/identity/opened.ts");
@@ -29,35 +29,14 @@ export const show: CommandHandler = async (context) => {
 };
 
 export const rotate: CommandHandler = async (context) => {
-  const { ensureIdentity, rotateIdentity, publicPart, readIdentity } = await files();
+  const { rotateIdentity, publicPart } = await files();
   const name = await nameIn(context);
-  const { key } = ensureIdentity(context.stateDir, name);
-  const algorithm = (context.flags.algorithm as AlgorithmName | undefined) ?? key.algorithm.name;
-  const timestamp = Math.floor(Date.now() / 1_000);
-  const nonce = randomBytes(16).toString("hex");
-  const rotation = rotateIdentity(context.stateDir, name, { algorithm, timestamp, nonce });
-  const after = readIdentity(context.stateDir, name);
-  return success({ ...publicPart(name, after!.key), rotation, effect: "updated" });
-};
-
-const copyTo = (path: string, bytes: Uint8Array): void => {
-  try {
-    const fd = openSync(path, "wx", 0o600);
-    try {
-      writeSync(fd, bytes);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === "EEXIST") throw invalid([`--private ${path} is there already`], "identity export");
-    throw new HoldfastError("PERMISSION_DENIED", `${path} cannot be written: ${code ?? String(cause)}.`, {
-      cause,
-      suggestion: "Name another file with --private.",
-      phase: "validation",
-    });
-  }
+  const { key, rotation } = rotateIdentity(context.stateDir, name, {
+    algorithm: context.flags.algorithm as AlgorithmName | undefined,
+    timestamp: Math.floor(Date.now() / 1_000),
+    nonce: randomBytes(16).toString("hex"),
+  });
+  return success({ ...publicPart(name, key), rotation, effect: "updated" });
 };
 
 export const exported: CommandHandler = async (context) => {
@@ -70,6 +49,7 @@ export const exported: CommandHandler = async (context) => {
     });
   const file = context.flags.private as string | undefined;
   const path = file === undefined ? null : resolve(context.cwd, file);
-  if (path !== null) copyTo(path, privateBytes(known.key));
+  if (path !== null)
+    writePrivate(path, privateBytes(known.key), { flag: "--private", command: "identity export" });
   return success({ ...publicPart(name, known.key), private_file: path });
 };

@@ -1,5 +1,5 @@
 /** agent token …: names for callers. The secret never crosses the socket at its making, and never stands in an envelope. */
-import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { DASHBOARD_TOKEN_MS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
@@ -7,31 +7,11 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { newTokenSecret, tokenDigest } from "../../protocol/token.ts";
 import type { CommandHandler, Context } from "../context.ts";
-import { invalid } from "../parse.ts";
 import { servedUrl } from "./daemon.ts";
+import { writePrivate } from "./private-file.ts";
 
 /** Digits that tell the tokens of several browsers apart. */
 const NAME_DIGITS = 6;
-
-/** A new file that its owner alone may read. */
-const writeSecret = (path: string, secret: string): void => {
-  try {
-    const file = openSync(path, "wx", 0o600);
-    try {
-      writeSync(file, `${secret}\n`);
-    } finally {
-      closeSync(file);
-    }
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === "EEXIST") throw invalid([`--to ${path} is there already`], "token create");
-    throw new HoldfastError("PERMISSION_DENIED", `${path} cannot be written: ${code ?? String(cause)}.`, {
-      cause,
-      suggestion: "Name another file with --to.",
-      phase: "validation",
-    });
-  }
-};
 
 const requireFile = ({ mode }: Context): HoldfastError | undefined =>
   mode === "text"
@@ -56,7 +36,8 @@ const made = async (
   const { flags, cwd } = context;
   const file = flags.to === undefined ? null : resolve(cwd, flags.to as string);
   const secret = newTokenSecret();
-  if (file !== null) writeSecret(file, textOf(secret));
+  if (file !== null)
+    writePrivate(file, Buffer.from(`${textOf(secret)}\n`), { flag: "--to", command: "token create" });
   try {
     const token = await client.request("token/create", { name, sha256: tokenDigest(secret), expires_ms });
     if (file === null) await context.stdout(`${textOf(secret)}\n`);

@@ -103,19 +103,15 @@ const wait: ToolFunction = async (ground, args) => {
 const events: ToolFunction = async (ground, { limit, ids, ...args }) => {
   const { link, scope, signal } = ground;
   const most = Math.min(asNumber(limit) ?? MCP_SERVED_RECORDS_MAX, MCP_SERVED_RECORDS_MAX);
-  const refs = ids === undefined ? await scope.ids() : await scope.refsOf(ids);
+  const below = scope.worker === undefined ? { all: true } : { ids: [scope.worker], subtree: true };
+  const whose = ids === undefined ? below : { ids: [...(await scope.refsOf(ids))] };
   const from = (args.from ?? 0) as StartCursor;
   return link.outlasting(async (client) => {
     const { epoch, head: until } = await client.request("daemon/status", {});
     const records: LogRecord[] = [];
     let bytes = 0;
     const enough = new AbortController();
-    const data = {
-      ...args,
-      from,
-      until,
-      ...(refs === undefined ? { all: true } : { ids: [...refs] }),
-    };
+    const data = { ...args, ...whose, from, until };
     const take = (record: LogRecord): void => {
       bytes += Math.min(Buffer.byteLength(JSON.stringify(record)), MCP_SERVED_TEXT_MAX_BYTES);
       if (records.length < most && bytes <= MCP_SERVED_OUTPUT_MAX_BYTES) records.push(record);

@@ -67,7 +67,7 @@ export const admitted = (outbox: NoticeBox, notice: Notice, targets: Targets, no
     const wait_ms = targets[target]?.debounce ?? NOTIFY_DEBOUNCE_MS;
     const fresh = { target, notice, due_ms: now_ms + wait_ms, attempts: 0, earlier: 0 };
     const key = keyOf(fresh);
-    // One that was tried may have arrived, so it stays as it is.
+    // A notification that was tried may have arrived, so another one is made beside it.
     const at = pending.findIndex((one) => one.attempts === 0 && one.due_ms > now_ms && keyOf(one) === key);
     const before = pending[at];
     if (before === undefined) pending.push(fresh);

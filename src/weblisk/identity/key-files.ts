@@ -22,6 +22,7 @@ import {
   type IdentityKey,
   keyOfSeed,
   newKey,
+  publicTextOf,
   SEED_BYTES,
   type SigningAlgorithm,
 } from "./algorithms.ts";
@@ -126,7 +127,7 @@ const settle = (directory: string, key: IdentityKey): void => {
   const { secret, shared, rotation } = filesOf(directory);
   const begun = rotationAt(`${rotation}.begun`);
   if (begun === undefined) return;
-  const isDone = key.algorithm.textOf(key.publicKey) === begun.new_public_key && isWholeRotation(begun);
+  const isDone = publicTextOf(key) === begun.new_public_key && isWholeRotation(begun);
   if (isDone) {
     replace(shared, key.publicKey, 0o644);
     renameSync(`${rotation}.begun`, rotation);
@@ -191,20 +192,22 @@ export const rotateIdentity = (
   name: string,
   {
     algorithm,
-    timestamp,
-    nonce,
-  }: { readonly algorithm: AlgorithmName; readonly timestamp: number; readonly nonce: string },
-): KeyRotation => {
+    ...when
+  }: {
+    /** Default: that of the old key. */
+    readonly algorithm?: AlgorithmName | undefined;
+  } & Pick<KeyRotation, "timestamp" | "nonce">,
+): { readonly key: IdentityKey; readonly rotation: KeyRotation } => {
   const { key: before, directory } = ensureIdentity(stateDir, name);
-  const { secret, rotation } = filesOf(directory);
-  const after = newKey(ALGORITHMS[algorithm]);
-  const statement = rotationOf(name, before, after, { timestamp, nonce });
+  const { secret, rotation: file } = filesOf(directory);
+  const key = newKey(ALGORITHMS[algorithm ?? before.algorithm.name]);
+  const rotation = rotationOf(name, before, key, when);
   rmSync(`${secret}.next`, { force: true });
-  rmSync(`${rotation}.begun`, { force: true });
-  writeNew(`${secret}.next`, privateBytes(after), OWNER_ALONE);
-  writeNew(`${rotation}.begun`, Buffer.from(`${JSON.stringify(statement)}\n`), OWNER_ALONE);
+  rmSync(`${file}.begun`, { force: true });
+  writeNew(`${secret}.next`, privateBytes(key), OWNER_ALONE);
+  writeNew(`${file}.begun`, Buffer.from(`${JSON.stringify(rotation)}\n`), OWNER_ALONE);
   syncDirectory(directory);
   renameSync(`${secret}.next`, secret);
-  settle(directory, after);
-  return statement;
+  settle(directory, key);
+  return { key, rotation };
 };

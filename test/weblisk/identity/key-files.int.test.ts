@@ -35,7 +35,7 @@ const at = (name: string): string => join(folder, name);
 const make = () => publicTextOf(ensureIdentity(home, ORCHESTRATOR).key);
 const read = () => publicTextOf(readIdentity(home, ORCHESTRATOR)!.key);
 const HOW = { algorithm: "Ed25519", timestamp: 1_713_264_000, nonce: "0".repeat(32) } as const;
-const rotate = () => rotateIdentity(home, ORCHESTRATOR, HOW);
+const rotate = () => rotateIdentity(home, ORCHESTRATOR, HOW).rotation;
 
 it("is made once, in the form of the document, for its owner alone", () => {
   expect(readIdentity(home, ORCHESTRATOR)).toBeUndefined();
@@ -129,7 +129,7 @@ describe("a rotation", () => {
 
   it("to another algorithm is signed by a key of each", () => {
     make();
-    const statement = rotateIdentity(home, ORCHESTRATOR, { ...HOW, algorithm: "ML-DSA-65" });
+    const { rotation: statement } = rotateIdentity(home, ORCHESTRATOR, { ...HOW, algorithm: "ML-DSA-65" });
     expect(statement).toMatchObject({ old_algorithm: "Ed25519", new_algorithm: "ML-DSA-65" });
     expect(readIdentity(home, ORCHESTRATOR)!.key.algorithm.name).toBe("ML-DSA-65");
   });
