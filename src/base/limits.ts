@@ -1248,3 +1248,5 @@ export const NOTIFY_LOOK_MS = 5_000;
 export const NOTIFY_REREAD_MS = 1_000;
 /** Bytes of the file with what waits to be sent. */
 export const NOTIFY_FILE_MAX_BYTES = 8 * 1024 * 1024;
+/** A rotation of an identity that has not ended within this time has died. */
+export const IDENTITY_ROTATION_MAX_MS = 10_000;

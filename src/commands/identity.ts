@@ -28,7 +28,7 @@ export const IDENTITY_COMMANDS = inGroup("This machine", [
   {
     words: ["identity", "rotate"],
     danger: "destructive",
-    exits: [7],
+    exits: [6, 7],
     summary: "Give a Weblisk identity another key, signed by the old one and the new one",
     details:
       "The statement with both signatures stays in rotation.json: a peer that knows the old key accepts the new one by it. The old private key is gone. A kill in the middle leaves the old key or the new one, whole.",

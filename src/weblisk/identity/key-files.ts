@@ -6,15 +6,16 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { readRegular } from "../../base/files/regular-file.ts";
+import { readRegular, statAt } from "../../base/files/regular-file.ts";
+import { IDENTITY_ROTATION_MAX_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { AlgorithmName } from "../../protocol/words.ts";
 import {
@@ -73,9 +74,10 @@ const syncDirectory = (path: string): void => {
 
 /** In the place of the old file, in one step. */
 const replace = (path: string, bytes: Uint8Array, mode: number): void => {
-  rmSync(`${path}.next`, { force: true });
-  writeNew(`${path}.next`, bytes, mode);
-  renameSync(`${path}.next`, path);
+  const next = `${path}.${process.pid}`;
+  rmSync(next, { force: true });
+  writeNew(next, bytes, mode);
+  renameSync(next, path);
 };
 
 /** The content of `private.key`: the seed and the public key. */
@@ -99,9 +101,11 @@ const keyOfFile = (path: string, bytes: Buffer): IdentityKey => {
 };
 
 const readPrivate = (path: string): IdentityKey | undefined => {
-  const bytes = readRegular(path);
-  if (bytes === undefined) return undefined;
-  const { mode, uid } = lstatSync(path);
+  const stats = statAt(path);
+  if (stats === undefined) return undefined;
+  const bytes = stats.isFile() ? readRegular(path) : undefined;
+  if (bytes === undefined) throw unusable(path, "is no regular file", RESTORE);
+  const { mode, uid } = stats;
   if ((mode & OTHERS) !== 0 || uid !== (process.getuid?.() ?? uid))
     throw unusable(
       path,
@@ -111,31 +115,51 @@ const readPrivate = (path: string): IdentityKey | undefined => {
   return keyOfFile(path, bytes);
 };
 
+/** Undefined if there is none, or only a part of one. */
 const rotationAt = (path: string): KeyRotation | undefined => {
-  const bytes = readRegular(path);
-  return bytes === undefined ? undefined : (JSON.parse(bytes.toString("utf8")) as KeyRotation);
+  try {
+    const bytes = readRegular(path);
+    return bytes === undefined ? undefined : (JSON.parse(bytes.toString("utf8")) as KeyRotation);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
 };
 
 const filesOf = (directory: string) => ({
   secret: join(directory, "private.key"),
   shared: join(directory, "public.key"),
   rotation: join(directory, "rotation.json"),
+  /** The statement of a rotation that has not ended; it keeps others from beginning. */
+  begun: join(directory, "rotation.json.begun"),
 });
+
+/** Files that a rotation writes before it takes effect. */
+const DRAFT = /^(?:private\.key|rotation\.json)\.[0-9a-f]{32}$/;
+
+/** Whether a rotation that has begun may still be at work. One takes milliseconds. */
+const isFresh = (path: string): boolean =>
+  Date.now() - (statAt(path)?.mtimeMs ?? 0) < IDENTITY_ROTATION_MAX_MS;
 
 /** Ends a rotation in whose middle its process died: the private key tells whether it has happened. */
 const settle = (directory: string, key: IdentityKey): void => {
-  const { secret, shared, rotation } = filesOf(directory);
-  const begun = rotationAt(`${rotation}.begun`);
-  if (begun === undefined) return;
-  const isDone = publicTextOf(key) === begun.new_public_key && isWholeRotation(begun);
-  if (isDone) {
+  const { shared, rotation, begun } = filesOf(directory);
+  const found = rotationAt(begun);
+  if (found?.new_public_key === publicTextOf(key) && isWholeRotation(found)) {
     replace(shared, key.publicKey, 0o644);
-    renameSync(`${rotation}.begun`, rotation);
-  } else {
-    rmSync(`${secret}.next`, { force: true });
-    rmSync(`${rotation}.begun`, { force: true });
+    try {
+      renameSync(begun, rotation);
+    } catch (cause) {
+      // Another process has just ended the same rotation.
+      if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+    }
+    syncDirectory(directory);
+  } else if (statAt(begun) !== undefined && !isFresh(begun)) {
+    for (const name of readdirSync(directory).filter((one) => DRAFT.test(one)))
+      rmSync(join(directory, name), { force: true });
+    rmSync(begun, { force: true });
+    syncDirectory(directory);
   }
-  syncDirectory(directory);
 };
 
 /** The identity of this name; undefined if it was never made. */
@@ -147,7 +171,12 @@ export const readIdentity = (stateDir: string, name: string): StoredIdentity | u
   settle(directory, key);
   const stored = readRegular(shared);
   if (stored === undefined) writeNew(shared, key.publicKey, 0o644);
-  else if (!key.publicKey.equals(stored)) throw unusable(shared, "is not the one of private.key", RESTORE);
+  else if (!key.publicKey.equals(stored)) {
+    // A rotation may have ended between the two reads.
+    const isRotated = readPrivate(secret)?.publicKey.equals(key.publicKey) === false;
+    if (isRotated) return readIdentity(stateDir, name);
+    throw unusable(shared, "is not the one of private.key", RESTORE);
+  }
   return { key, directory, isNew: false };
 };
 
@@ -199,15 +228,33 @@ export const rotateIdentity = (
   } & Pick<KeyRotation, "timestamp" | "nonce">,
 ): { readonly key: IdentityKey; readonly rotation: KeyRotation } => {
   const { key: before, directory } = ensureIdentity(stateDir, name);
-  const { secret, rotation: file } = filesOf(directory);
+  const { secret, rotation: file, begun } = filesOf(directory);
   const key = newKey(ALGORITHMS[algorithm ?? before.algorithm.name]);
   const rotation = rotationOf(name, before, key, when);
-  rmSync(`${secret}.next`, { force: true });
-  rmSync(`${file}.begun`, { force: true });
-  writeNew(`${secret}.next`, privateBytes(key), OWNER_ALONE);
-  writeNew(`${file}.begun`, Buffer.from(`${JSON.stringify(rotation)}\n`), OWNER_ALONE);
-  syncDirectory(directory);
-  renameSync(`${secret}.next`, secret);
+  const [nextKey, statement] = [`${secret}.${when.nonce}`, `${file}.${when.nonce}`];
+  writeNew(nextKey, privateBytes(key), OWNER_ALONE);
+  writeNew(statement, Buffer.from(`${JSON.stringify(rotation)}\n`), OWNER_ALONE);
+  try {
+    // Whole from its first moment, and only one at a time.
+    linkSync(statement, begun);
+    if (readPrivate(secret)?.publicKey.equals(before.publicKey) !== true) {
+      // Another rotation ended since the old key was read.
+      rmSync(begun, { force: true });
+      throw rotatedElsewhere(name);
+    }
+    syncDirectory(directory);
+    renameSync(nextKey, secret);
+  } catch (cause) {
+    rmSync(nextKey, { force: true });
+    throw (cause as NodeJS.ErrnoException).code === "EEXIST" ? rotatedElsewhere(name) : cause;
+  } finally {
+    rmSync(statement, { force: true });
+  }
   settle(directory, key);
   return { key, rotation };
 };
+
+const rotatedElsewhere = (name: string): HoldfastError =>
+  new HoldfastError("INVALID_STATE", `Another process gives the identity ${name} a new key now.`, {
+    suggestion: `See its key with: agent identity show ${name === ORCHESTRATOR ? "" : name}`.trim(),
+  });

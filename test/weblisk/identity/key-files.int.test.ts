@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -6,8 +6,11 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -96,6 +99,22 @@ describe("it refuses", () => {
       () => writeFileSync(at("public.key"), Buffer.alloc(32, 1)),
     ],
     [
+      "a link in the place of the key",
+      /is no regular file/,
+      () => {
+        renameSync(at("private.key"), join(home, "elsewhere"));
+        symlinkSync(join(home, "elsewhere"), at("private.key"));
+      },
+    ],
+    [
+      "a FIFO in its place",
+      /is no regular file/,
+      () => {
+        rmSync(at("private.key"));
+        execFileSync("mkfifo", [at("private.key")]);
+      },
+    ],
+    [
       "a file of another length",
       /has 63 bytes, which is no key/,
       () => writeFileSync(at("private.key"), Buffer.alloc(63)),
@@ -134,6 +153,9 @@ describe("a rotation", () => {
     expect(readIdentity(home, ORCHESTRATOR)!.key.algorithm.name).toBe("ML-DSA-65");
   });
 
+  const DRAFT = `private.key.${"0".repeat(32)}`;
+  /** It began a minute ago. */
+  const age = () => utimesSync(at("rotation.json.begun"), Date.now() / 1_000 - 60, Date.now() / 1_000 - 60);
   /** The folder as a kill leaves it: before or after the one rename that decides. */
   const killed = (isDone: boolean) => {
     const before = make();
@@ -144,7 +166,7 @@ describe("a rotation", () => {
     rmSync(at("rotation.json"));
     copyFileSync(join(home, "old.pub"), at("public.key"));
     if (!isDone) {
-      copyFileSync(at("private.key"), at("private.key.next"));
+      copyFileSync(at("private.key"), at(DRAFT));
       copyFileSync(join(home, "old.key"), at("private.key"));
     }
     return { before, after: statement.new_public_key };
@@ -152,6 +174,7 @@ describe("a rotation", () => {
 
   it("that was killed before it took effect has not happened", () => {
     const { before } = killed(false);
+    age();
     expect(read()).toBe(before);
     expect(readdirSync(folder).toSorted()).toEqual(["private.key", "public.key"]);
   });
@@ -163,9 +186,31 @@ describe("a rotation", () => {
     expect(read()).toBe(after);
   });
 
+  it("that is at work is disturbed by no reader, and by no other one", () => {
+    const { before } = killed(false);
+    expect(read()).toBe(before);
+    expect(existsSync(at(DRAFT))).toBe(true);
+    const other = { ...HOW, nonce: "1".repeat(32) };
+    expect(() => rotateIdentity(home, ORCHESTRATOR, other)).toThrow(
+      expect.objectContaining({ code: "INVALID_STATE" }),
+    );
+    expect(readdirSync(folder).toSorted()).toEqual(
+      ["private.key", DRAFT, "public.key", "rotation.json.begun"].toSorted(),
+    );
+  });
+
+  it("of which only a part is on the disk has not happened", () => {
+    const before = make();
+    writeFileSync(at("rotation.json.begun"), '{"op":"rot');
+    age();
+    expect(read()).toBe(before);
+    expect(rotate().old_public_key).toBe(before);
+  });
+
   it("that somebody wrote beside a foreign key ends nothing", () => {
     const { before } = killed(false);
-    copyFileSync(at("private.key.next"), join(home, "new.key"));
+    copyFileSync(at(DRAFT), join(home, "new.key"));
+    age();
     expect(read()).toBe(before);
     copyFileSync(join(home, "new.key"), at("private.key"));
     expect(read).toThrow(/is not the one of private\.key/);
