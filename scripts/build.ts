@@ -15,6 +15,7 @@ import { COMMANDS } from "../src/commands/commands.ts";
 import { jsonSchemas } from "../src/protocol/json-schemas.ts";
 import { FIELDS, shownDefault } from "../src/protocol/spec-fields.ts";
 import { treeFileSchema } from "../src/tree-file/schema.ts";
+import { webliskSchemas } from "../src/weblisk/types/schemas.ts";
 import { mcpTools } from "./mcp-tools.ts";
 import { openApi } from "./openapi/document.ts";
 import { stamp } from "./sources.ts";
@@ -381,6 +382,7 @@ const writeSchemas = (): void => {
     writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
   }
   writeFileSync(join(dist, "schemas", "openapi.json"), `${JSON.stringify(openApi(packageJson.version))}\n`);
+  writeFileSync(join(dist, "schemas", "weblisk.json"), `${JSON.stringify(webliskSchemas())}\n`);
   writeFileSync(join(dist, "mcp-tools.json"), `${JSON.stringify(mcpTools())}\n`);
 };
 

@@ -1250,3 +1250,32 @@ export const NOTIFY_REREAD_MS = 1_000;
 export const NOTIFY_FILE_MAX_BYTES = 8 * 1024 * 1024;
 /** A rotation of an identity that has not ended within this time has died. */
 export const IDENTITY_ROTATION_MAX_MS = 10_000;
+
+// Weblisk
+/** weblisk.txt, Transport Rules: the body of a request, and that of a task, as received. MB is binary. */
+export const WEBLISK_BODY_MAX_BYTES = 1024 * 1024;
+export const WEBLISK_TASK_BODY_MAX_BYTES = 10 * 1024 * 1024;
+/** The body of a request for a channel. */
+export const WEBLISK_CHANNEL_BODY_MAX_BYTES = 64 * 1024;
+/** Levels of a JSON body: 64 are read, 65 refused. */
+export const WEBLISK_DEPTH_MAX = 64;
+/** Objects, lists and members of one body. */
+export const WEBLISK_VALUES_MAX = 200_000;
+/** Strings of the wire: an identifier, a description or a message of an error, a URL. */
+export const WEBLISK_NAME_MAX_CHARS = 128;
+export const WEBLISK_TEXT_MAX_CHARS = 1_024;
+export const WEBLISK_URL_MAX_CHARS = 2_048;
+/** A WLT with the longest signature is shorter than this. */
+export const WEBLISK_TOKEN_MAX_CHARS = 16_384;
+/** weblisk.txt, Token Lifetimes: of an agent, of a channel, of a federated hub. */
+export const WEBLISK_AGENT_TOKEN_S = 86_400;
+export const WEBLISK_CHANNEL_TOKEN_S = 3_600;
+export const WEBLISK_FEDERATION_TOKEN_S = 259_200;
+/** A token may be issued so far in the future, for clocks that differ. Its end has no such leeway. */
+export const WEBLISK_ISSUED_LEEWAY_S = 60;
+/** weblisk.txt, Replay Protection: a timestamp may be so far from now, and no further. */
+export const WEBLISK_REPLAY_WINDOW_S = 300;
+/** An id that must come once is remembered for as long as a request with it could pass the window: before and after now. */
+export const WEBLISK_SEEN_S = 600;
+/** Ids that are remembered at a time; while there are as many, further ones are refused. */
+export const WEBLISK_SEEN_MAX = 20_000;

@@ -1,56 +1,103 @@
 /**
- * The name of an error in a Weblisk ErrorResponse (weblisk.txt, Standard Error Codes; notes 1.1). The protocol has few codes
- * and allows no others, so our code goes into `detail.reason`. `retryable` of the catalogue overrides the category.
+ * The one table of Weblisk's error codes (weblisk.txt, Standard Error Codes; notes 1.1), and the code of each error of ours. The
+ * protocol allows no other codes, so ours goes into `detail.reason`. `retryable` of the catalogue overrides the category.
  */
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorRow } from "./errors.ts";
 
 export type WebliskCategory = "transient" | "permanent" | "partial";
 
-export interface WebliskError {
-  readonly code: string;
-  readonly category: WebliskCategory;
+interface WebliskRow {
   readonly http: number;
+  readonly category: WebliskCategory;
 }
 
-const error = (code: string, http: number, category: WebliskCategory): WebliskError => ({
-  code,
-  http,
-  category,
-});
+const code = (http: number, category: WebliskCategory): WebliskRow => ({ http, category });
+
+export const WEBLISK_CODES = {
+  INVALID_REQUEST: code(400, "permanent"),
+  INVALID_SIGNATURE: code(401, "permanent"),
+  TOKEN_EXPIRED: code(401, "transient"),
+  FORBIDDEN: code(403, "permanent"),
+  NOT_FOUND: code(404, "permanent"),
+  RATE_LIMITED: code(429, "transient"),
+  AGENT_UNREACHABLE: code(502, "transient"),
+  // Those of the sites and blueprints.
+  INTERNAL_ERROR: code(500, "transient"),
+  AGENT_TIMEOUT: code(504, "transient"),
+  UNSUPPORTED_VERSION: code(400, "permanent"),
+  PHASE_FAILED: code(500, "permanent"),
+  PARTIAL_FAILURE: code(207, "partial"),
+  NAMESPACE_CONFLICT: code(409, "permanent"),
+  NAMESPACE_RESERVED: code(403, "permanent"),
+  SCOPE_UNAUTHORIZED: code(403, "permanent"),
+  EVENT_REJECTED: code(400, "permanent"),
+  KEY_DECODE_ERROR: code(400, "permanent"),
+  PEER_UNTRUSTED: code(403, "permanent"),
+  CONTRACT_VIOLATION: code(400, "permanent"),
+  JURISDICTION_DENIED: code(403, "permanent"),
+  TRUST_EXPIRED: code(403, "permanent"),
+  CAPABILITY_DENIED: code(403, "permanent"),
+  BEHAVIORAL_CHANGE: code(409, "permanent"),
+  DATA_BOUNDARY_VIOLATION: code(400, "permanent"),
+  RETENTION_EXPIRED: code(410, "permanent"),
+} as const satisfies Readonly<Record<string, WebliskRow>>;
+
+export type WebliskCode = keyof typeof WEBLISK_CODES;
+
+export interface WebliskError extends WebliskRow {
+  readonly code: WebliskCode;
+}
 
 /** By exit code of G1. */
-const BY_EXIT: Readonly<Record<number, WebliskError>> = {
-  1: error("INTERNAL_ERROR", 500, "transient"),
-  2: error("PHASE_FAILED", 500, "permanent"),
-  3: error("INVALID_REQUEST", 400, "permanent"),
-  4: error("INVALID_REQUEST", 412, "permanent"),
-  5: error("NOT_FOUND", 404, "permanent"),
-  6: error("INVALID_REQUEST", 409, "permanent"),
-  7: error("FORBIDDEN", 403, "permanent"),
-  8: error("INVALID_SIGNATURE", 401, "permanent"),
-  10: error("AGENT_TIMEOUT", 504, "transient"),
-  11: error("RATE_LIMITED", 429, "transient"),
-  12: error("AGENT_UNREACHABLE", 502, "transient"),
-  13: error("INVALID_REQUEST", 400, "permanent"),
-  130: error("PHASE_FAILED", 500, "permanent"),
+const BY_EXIT: Readonly<Record<number, WebliskCode>> = {
+  1: "INTERNAL_ERROR",
+  2: "PHASE_FAILED",
+  3: "INVALID_REQUEST",
+  4: "INVALID_REQUEST",
+  5: "NOT_FOUND",
+  6: "INVALID_REQUEST",
+  7: "FORBIDDEN",
+  8: "INVALID_SIGNATURE",
+  10: "AGENT_TIMEOUT",
+  11: "RATE_LIMITED",
+  12: "AGENT_UNREACHABLE",
+  13: "INVALID_REQUEST",
+  130: "PHASE_FAILED",
 };
 
 /** Errors for which the exit code is not specific enough. */
-const BY_CODE: Readonly<Partial<Record<ErrorCode, WebliskError>>> = {
-  PARTIAL_FAILURE: error("PARTIAL_FAILURE", 207, "partial"),
-  TOKEN_EXPIRED: error("TOKEN_EXPIRED", 401, "transient"),
-  REQUEST_TOO_LARGE: error("INVALID_REQUEST", 413, "permanent"),
-  ARGUMENTS_TOO_LONG: error("INVALID_REQUEST", 413, "permanent"),
-  SUPERVISOR_DOWN: error("AGENT_UNREACHABLE", 502, "transient"),
-  UNAVAILABLE: error("INTERNAL_ERROR", 503, "transient"),
-  DAEMON_UNHEALTHY: error("INTERNAL_ERROR", 503, "transient"),
-  SUPERVISOR_GAVE_UP: error("PHASE_FAILED", 500, "permanent"),
-  PROVIDER_ERROR: error("PHASE_FAILED", 502, "transient"),
-  WORKER_CANCELLED: error("PHASE_FAILED", 500, "permanent"),
-  WORKER_FAILED: error("PHASE_FAILED", 500, "permanent"),
+const BY_CODE: Readonly<Partial<Record<ErrorCode, WebliskCode>>> = {
+  PARTIAL_FAILURE: "PARTIAL_FAILURE",
+  TOKEN_EXPIRED: "TOKEN_EXPIRED",
+  SUPERVISOR_DOWN: "AGENT_UNREACHABLE",
+  UNAVAILABLE: "INTERNAL_ERROR",
+  DAEMON_UNHEALTHY: "INTERNAL_ERROR",
+  SUPERVISOR_GAVE_UP: "PHASE_FAILED",
+  PROVIDER_ERROR: "PHASE_FAILED",
+  WORKER_CANCELLED: "PHASE_FAILED",
+  WORKER_FAILED: "PHASE_FAILED",
 };
 
-export const webliskError = (code: ErrorCode): WebliskError => {
-  const row: ErrorRow = ERROR_CATALOGUE[code];
-  return BY_CODE[code] ?? BY_EXIT[row.exit] ?? BY_EXIT[1]!;
+/** Statuses that the protocol gives no code of their own, so they go with one of its codes (notes 1.1). */
+const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+  REQUEST_TOO_LARGE: 413,
+  ARGUMENTS_TOO_LONG: 413,
+  UNAVAILABLE: 503,
+  DAEMON_UNHEALTHY: 503,
+  PROVIDER_ERROR: 502,
+};
+const STATUS_BY_EXIT: Readonly<Record<number, number>> = { 6: 409 };
+const CATEGORY_BY_CODE: Readonly<Partial<Record<ErrorCode, WebliskCategory>>> = {
+  PROVIDER_ERROR: "transient",
+};
+
+export const webliskError = (error: ErrorCode): WebliskError => {
+  const { exit }: ErrorRow = ERROR_CATALOGUE[error];
+  const named = BY_CODE[error] ?? BY_EXIT[exit] ?? "INTERNAL_ERROR";
+  const { http, category } = WEBLISK_CODES[named];
+  return {
+    code: named,
+    http: STATUS_BY_CODE[error] ?? STATUS_BY_EXIT[exit] ?? http,
+    category: CATEGORY_BY_CODE[error] ?? category,
+  };
 };

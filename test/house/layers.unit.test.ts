@@ -51,12 +51,12 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   daemon: ["handlers", "notify", "http"],
   cli: ["defaults", "render", "top", "commands", "mcp", "acp"],
   library: ["remote"],
-  weblisk: ["identity"],
+  weblisk: ["identity", "wire", "signing", "types"],
   web: ["model", "state", "parts", "pages"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */
 const pureRooms =
-  /^(protocol|commands|tree-file|supervisor|control|web\/model|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
+  /^(protocol|commands|tree-file|supervisor|control|weblisk\/(wire|signing|types)|web\/model|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
 /** The client is thin: of the daemon it knows how to find and start one, and the wire; of the rest only what goes on the wire. */
 const clientMayImport = ["base", "protocol", "commands", "cli"];
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import {
   afterTries,
   asHoldfastError,
@@ -9,7 +9,7 @@ import {
   type ErrorRow,
   HoldfastError,
 } from "../../src/protocol/errors.ts";
-import { webliskError } from "../../src/protocol/weblisk-errors.ts";
+import { WEBLISK_CODES, webliskError } from "../../src/protocol/weblisk-errors.ts";
 
 /** response-envelope notes B.2: the codes of G1, with whether anything may have been done. */
 const SIDE_EFFECTS: Readonly<Record<number, readonly ErrorRow["effects"][]>> = {
@@ -34,20 +34,27 @@ const V1_CODES =
     " ",
   );
 
-/** weblisk.txt, Standard Error Codes, with its HTTP statuses; and those that the site adds (notes 1.1). */
-const WEBLISK_CODES: Readonly<Record<string, readonly number[]>> = {
-  INVALID_REQUEST: [400, 409, 412, 413],
-  INVALID_SIGNATURE: [401],
-  TOKEN_EXPIRED: [401],
-  FORBIDDEN: [403],
-  NOT_FOUND: [404],
-  RATE_LIMITED: [429],
-  AGENT_UNREACHABLE: [502],
-  INTERNAL_ERROR: [500, 503],
-  AGENT_TIMEOUT: [504],
-  PHASE_FAILED: [500, 502],
-  PARTIAL_FAILURE: [207],
+/** weblisk.txt, Standard Error Codes: code, HTTP status, category. */
+const WEBLISK_DOCUMENT = [
+  ["INVALID_REQUEST", 400, "permanent"],
+  ["INVALID_SIGNATURE", 401, "permanent"],
+  ["TOKEN_EXPIRED", 401, "transient"],
+  ["FORBIDDEN", 403, "permanent"],
+  ["NOT_FOUND", 404, "permanent"],
+  ["AGENT_UNREACHABLE", 502, "transient"],
+  ["RATE_LIMITED", 429, "transient"],
+] as const;
+
+/** Statuses that the protocol gives no code of their own (notes 1.1). */
+const WEBLISK_STATUSES: Readonly<Record<string, readonly number[]>> = {
+  INVALID_REQUEST: [409, 413],
+  INTERNAL_ERROR: [503],
+  PHASE_FAILED: [502],
 };
+
+test.each(WEBLISK_DOCUMENT)("Weblisk's %s has status %i and is %s", (code, http, category) =>
+  expect(WEBLISK_CODES[code]).toEqual({ http, category }),
+);
 
 it("no code is gone, or means another exit code, since callers act on it", () => {
   const known = JSON.parse(
@@ -79,7 +86,9 @@ describe.each(Object.entries(ERROR_CATALOGUE))("%s", (code, row: ErrorRow) => {
   });
   it("has a code of Weblisk with its status, and is transient there where it may be retried as it is", () => {
     const weblisk = webliskError(code as ErrorCode);
-    expect(WEBLISK_CODES[weblisk.code]).toContain(weblisk.http);
+    expect([WEBLISK_CODES[weblisk.code].http, ...(WEBLISK_STATUSES[weblisk.code] ?? [])]).toContain(
+      weblisk.http,
+    );
     if (weblisk.category === "permanent" && row.exit !== 13 && row.exit !== 3)
       expect(row.retryable).toBe(false);
     if (row.http === 404 && row.exit === 5) expect(weblisk.code).toBe("NOT_FOUND");

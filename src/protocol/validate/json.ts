@@ -29,13 +29,24 @@ const DUPLICATES_MAX = 20;
 export const duplicateIn = (text: string): string | undefined =>
   scanValue(text, afterSpace(text, 0), 1).duplicates[0]?.pointer;
 
+export interface JsonBounds {
+  readonly maxBytes: number;
+  readonly maxDepth: number;
+}
+
+const OF_ENVELOPES: JsonBounds = { maxBytes: ENVELOPE_MAX_BYTES, maxDepth: ENVELOPE_MAX_DEPTH };
+
 /** `firstLine` is the line of the input on which the bytes begin. */
-export const readJson = (bytes: Uint8Array, firstLine = 1): JsonRead => {
+export const readJson = (
+  bytes: Uint8Array,
+  firstLine = 1,
+  { maxBytes, maxDepth }: JsonBounds = OF_ENVELOPES,
+): JsonRead => {
   const none = (kind: Fault["kind"], message: string, line = firstLine): JsonRead => ({
     faults: [{ kind, pointer: "", line, message }],
     lineOf: () => line,
   });
-  if (bytes.length > ENVELOPE_MAX_BYTES) return none("size", `It is over ${ENVELOPE_MAX_BYTES} bytes.`);
+  if (bytes.length > maxBytes) return none("size", `It is over ${maxBytes} bytes.`);
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -44,9 +55,9 @@ export const readJson = (bytes: Uint8Array, firstLine = 1): JsonRead => {
   }
   const start = afterSpace(text, 0);
   if (start === text.length) return none("empty", "It is empty.");
-  const scan = scanValue(text, start, firstLine);
+  const scan = scanValue(text, start, firstLine, maxDepth);
   if (scan.tooDeep !== undefined)
-    return none("depth", `It nests over ${ENVELOPE_MAX_DEPTH} levels deep.`, scan.tooDeep);
+    return none("depth", `It nests over ${maxDepth} levels deep.`, scan.tooDeep);
   let value: unknown;
   try {
     value = JSON.parse(text.slice(start, scan.end));
@@ -117,7 +128,7 @@ interface Scan {
 }
 
 /** Also ends for text that is not JSON; the result is then arbitrary. */
-const scanValue = (text: string, start: number, firstLine: number): Scan => {
+const scanValue = (text: string, start: number, firstLine: number, maxDepth = ENVELOPE_MAX_DEPTH): Scan => {
   const open: OpenContainer[] = [];
   const duplicates: Fault[] = [];
   const lines = new Map<string, number>();
@@ -155,7 +166,7 @@ const scanValue = (text: string, start: number, firstLine: number): Scan => {
       }
       at = close - 1;
     } else if (char === "{" || char === "[") {
-      if (open.length === ENVELOPE_MAX_DEPTH) return done(line);
+      if (open.length === maxDepth) return done(line);
       open.push({ keys: char === "{" ? new Set() : undefined, step: 0 });
       isKey = char === "{";
     } else if (char === "}" || char === "]") {
@@ -182,7 +193,7 @@ const scanValue = (text: string, start: number, firstLine: number): Scan => {
 };
 
 /** The index behind the closing quote, or the end of the text. */
-const endOfString = (text: string, start: number): number => {
+export const endOfString = (text: string, start: number): number => {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x5c) at += 1;

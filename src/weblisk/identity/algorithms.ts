@@ -101,25 +101,52 @@ export const newKey = (algorithm: SigningAlgorithm): IdentityKey =>
 
 export const publicTextOf = ({ algorithm, publicKey }: IdentityKey): string => algorithm.textOf(publicKey);
 
-/** The signature of the bytes of a text in UTF-8, as text. */
-export const signText = ({ algorithm, privateKey }: IdentityKey, text: string): string =>
-  algorithm.textOf(sign(null, Buffer.from(text), privateKey));
+/** The signature of the bytes of a text in UTF-8. */
+export const signBytes = ({ privateKey }: IdentityKey, text: string): Buffer =>
+  sign(null, Buffer.from(text), privateKey);
 
-/** Whether a signature in its text form is the one of these bytes by this key. False for whatever is malformed, and for a weak key. */
-export const isSignedBy = (
-  { algorithm, publicKey }: { readonly algorithm: AlgorithmName; readonly publicKey: string },
-  text: string,
-  signature: string,
-): boolean => {
-  const { publicKeyBytes, signatureBytes, bytesOf, publicJwk, isWeak } = ALGORITHMS[algorithm];
-  const key = bytesOf(publicKey, publicKeyBytes);
-  const bytes = bytesOf(signature, signatureBytes);
-  if (key === undefined || bytes === undefined || isWeak(key)) return false;
+/** The same as text. */
+export const signText = (key: IdentityKey, text: string): string =>
+  key.algorithm.textOf(signBytes(key, text));
+
+/** A public key, and the one algorithm whose signatures it takes. */
+export interface PublicKeyRecord {
+  readonly algorithm: AlgorithmName;
+  /** In the algorithm's text form. */
+  readonly publicKey: string;
+}
+
+/** A public key that is ready to check signatures. */
+export interface Verifier {
+  readonly algorithm: SigningAlgorithm;
+  readonly key: KeyObject;
+}
+
+/** Undefined for a key that is malformed, weak, or no point of its curve. Throws nothing. */
+export const verifierOf = ({ algorithm: name, publicKey }: PublicKeyRecord): Verifier | undefined => {
+  const algorithm = ALGORITHMS[name];
+  const bytes = algorithm.bytesOf(publicKey, algorithm.publicKeyBytes);
+  if (bytes === undefined || algorithm.isWeak(bytes)) return undefined;
   try {
-    const jwk = { key: publicJwk(key), format: "jwk" } as const;
-    return verify(null, Buffer.from(text), createPublicKey(jwk), bytes);
+    return { algorithm, key: createPublicKey({ key: algorithm.publicJwk(bytes), format: "jwk" }) };
   } catch {
-    // A key that is no point of the curve.
+    return undefined;
+  }
+};
+
+/** Whether a signature in its text form is the one of these bytes by this key. False for whatever is malformed. */
+export const holds = ({ algorithm, key }: Verifier, text: string, signature: string): boolean => {
+  const bytes = algorithm.bytesOf(signature, algorithm.signatureBytes);
+  if (bytes === undefined) return false;
+  try {
+    return verify(null, Buffer.from(text), key, bytes);
+  } catch {
     return false;
   }
+};
+
+/** The same for a key that is used once. False for a weak key. */
+export const isSignedBy = (record: PublicKeyRecord, text: string, signature: string): boolean => {
+  const verifier = verifierOf(record);
+  return verifier !== undefined && holds(verifier, text, signature);
 };

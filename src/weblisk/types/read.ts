@@ -1,0 +1,18 @@
+/** Reads a body as one of the canonical types. Members that the type does not know stay, and nulls read as absent. Pure. */
+import type * as z from "zod";
+import type { JsonObject } from "../../base/json.ts";
+import { withoutNulls } from "../wire/body.ts";
+import { WebliskRefusal } from "../wire/refusal.ts";
+
+/** Throws INVALID_REQUEST, which names the first member that does not fit. */
+export const readAs = <T extends z.ZodType>(type: T, value: JsonObject): z.output<T> => {
+  const read = type.safeParse(withoutNulls(value));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const place = issue?.path.join(".") ?? "";
+  throw new WebliskRefusal(
+    "INVALID_REQUEST",
+    `${place === "" ? "The body" : `The member ${place.slice(0, 200)}`} does not fit: ${issue?.message ?? "it is missing"}.`,
+    { reason: "member_invalid", detail: { member: place.slice(0, 200) } },
+  );
+};
