@@ -7,9 +7,8 @@ import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { holds, type IdentityKey, signText, type Verifier } from "../identity/algorithms.ts";
 import type { WireBody } from "../wire/body.ts";
 
+export type SigningProfile = "literal" | "jcs";
 /** `auto` accepts both. */
-export const SIGNING_PROFILES = ["literal", "jcs"] as const;
-export type SigningProfile = (typeof SIGNING_PROFILES)[number];
 export type AcceptedProfile = SigningProfile | "auto";
 
 /** The members that a signature covers, in the document's order. */

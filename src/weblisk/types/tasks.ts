@@ -2,9 +2,9 @@
 import * as z from "zod";
 import { id, map, name, proof, seconds, text, token } from "./parts.ts";
 
-export const TASK_PRIORITIES = ["critical", "high", "normal", "low", "background"] as const;
+const TASK_PRIORITIES = ["critical", "high", "normal", "low", "background"] as const;
 /** weblisk.txt: "exactly 3 values". */
-export const TASK_STATUSES = ["success", "failed", "pending_approval"] as const;
+const TASK_STATUSES = ["success", "failed", "pending_approval"] as const;
 
 export const TaskContext = z.looseObject({
   /** Absolute; the receiver decides whether it is one of its own. */

@@ -1,6 +1,7 @@
 import { expect, it, test } from "vitest";
+import { HoldfastError } from "../../../src/protocol/errors.ts";
 import { checkBodyHeaders, idsOf, tokenOf } from "../../../src/weblisk/wire/headers.ts";
-import { answerOfRefusal, WebliskRefusal } from "../../../src/weblisk/wire/refusal.ts";
+import { answerOfRefusal, refusalOfError, WebliskRefusal } from "../../../src/weblisk/wire/refusal.ts";
 
 const id = "0123456789abcdef0123456789abcdef";
 const statusOf = (does: () => unknown): number => {
@@ -62,4 +63,16 @@ it("a refusal has a status, a category and a detail, and never a null", () => {
     "category",
     "retryable",
   ]);
+});
+
+test.each([
+  ["WORKER_NOT_FOUND", 404, "NOT_FOUND"],
+  ["CWD_NOT_FOUND", 400, "INVALID_REQUEST"],
+  ["SUPERVISOR_DOWN", 502, "AGENT_UNREACHABLE"],
+  ["UNAVAILABLE", 503, "INTERNAL_ERROR"],
+] as const)("%s of the daemon is %i here, and its own code the reason", (code, status, named) => {
+  const answer = answerOfRefusal(refusalOfError(new HoldfastError(code, "No.")));
+  expect(answer.status).toBe(status);
+  expect(answer.body).toMatchObject({ code: named, detail: { reason: code.toLowerCase() } });
+  expect("retry-after" in answer.headers).toBe(status === 503);
 });
