@@ -19,7 +19,7 @@ const SIGNED_MEMBERS = {
   handshake: ["hub_id", "capabilities", "timestamp"],
 } as const;
 
-/** Of these the signature covers the whole object, but for the signatures in it. */
+/** A signature of these covers the whole object, but for the signatures in it. */
 const WHOLE = ["manifest", "object"] as const;
 
 export type SignedOperation = keyof typeof SIGNED_MEMBERS | (typeof WHOLE)[number];

@@ -19,7 +19,7 @@ describe.each(SIGNING_ALGORITHMS)("%s", (algorithm) => {
   const verifier = verifierOf({ algorithm, publicKey: publicTextOf(key) })!;
   const result = { task_id: "1", status: "success", output: { z: 1, "10": 2, "9": "<é>" }, changes: [] };
 
-  it("what we sign holds in both profiles once it is on the wire", () => {
+  it("our signature holds in both profiles once it is on the wire", () => {
     const body = bodyOf(wireJson({ ...result, ...signedBy(key, "result", result) }));
     const { signature, signature_jcs } = body.value;
     expect(profileOfSignature(verifier, "result", body, signature)).toBe("literal");
@@ -56,7 +56,7 @@ describe.each(SIGNING_ALGORITHMS)("%s", (algorithm) => {
   });
 });
 
-it("whatever a message holds, its signature survives the wire", () => {
+it("a signature of any message survives the wire", () => {
   const key = newKey(ALGORITHMS.Ed25519);
   const verifier = verifierOf({ algorithm: "Ed25519", publicKey: publicTextOf(key) })!;
   const payload = fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue({ noUnicodeString: false }));

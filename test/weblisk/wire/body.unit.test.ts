@@ -58,7 +58,7 @@ describe("a body", () => {
     ]);
   });
 
-  it("whatever it holds, the texts of its members are its members", () =>
+  it("the texts of its members are its members, for any body", () =>
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue(), { noNullPrototype: true }),
