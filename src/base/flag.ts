@@ -2,13 +2,15 @@
 
 /**
  * The type of a flag's or argument's value. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget` `usd=5,turns=40`, `pair`
- * `KEY=VALUE`, `json-pair` `KEY=JSON`, `cursor` `SEQ` or `EPOCH:SEQ`, `name` a name that the user gives. Durations are parsed to milliseconds, sizes to bytes.
+ * `KEY=VALUE`, `json-pair` `KEY=JSON`, `cursor` `SEQ` or `EPOCH:SEQ`, `name` a name that the user gives, `time` a point in time. Durations are parsed to
+ * milliseconds, sizes to bytes, times to ISO texts in UTC.
  */
 export type ValueType =
   | "bool"
   | "string"
   | "int"
   | "duration"
+  | "time"
   | "size"
   | "enum"
   | "list"

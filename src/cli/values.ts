@@ -12,6 +12,7 @@ import {
   readSize,
 } from "../base/durations.ts";
 import type { FlagDef } from "../base/flag.ts";
+import { readInstant } from "../base/instant.ts";
 import { NAME_MAX_BYTES } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { CURSOR } from "../protocol/cursor.ts";
@@ -103,6 +104,8 @@ const readAs = (flag: FlagRead, text: string): Reading<unknown> => {
       return INTEGER.test(text) ? good(Number(text)) : bad(`needs a whole number, not "${text}"`);
     case "duration":
       return readDuration(text);
+    case "time":
+      return readInstant(text, Date.now());
     case "size":
       return readSize(text);
     case "restarts":

@@ -216,6 +216,10 @@ export const ERROR_CATALOGUE = {
   ),
   // 10: time
   TIMEOUT: row(["ETIMEOUT", 10, 408, false, "partial"], "Give more time with --timeout, or smaller work."),
+  DEADLINE_PASSED: row(
+    ["ETIMEOUT", 10, 408, false, "partial"],
+    "Spawn it again with a later --deadline, or with none.",
+  ),
   IDLE_TIMEOUT: row(
     ["ETIMEOUT", 10, 408, false, "partial"],
     "Give more time with --stall, or look at its last records with `agent logs`.",

@@ -12,7 +12,7 @@ import type {
   ItemReleased,
 } from "./blackboard-records.ts";
 import type { BoardRecords } from "./board-records.ts";
-import type { EndCause, ExitCause, ExitReason, PauseReason, StartKind } from "./causes.ts";
+import type { EndCause, ExitCause, ExitReason, PauseReason, StartKind, WorkerLimit } from "./causes.ts";
 import type { ClockStamp } from "./clock-stamp.ts";
 import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
 import type { DeniedCalls } from "./denied.ts";
@@ -285,18 +285,8 @@ export interface RecordPayloads
   /** Removes one reason for the pause; without reasons, the worker continues. A stop or the incarnation's end removes all without a record. */
   worker_unpaused: { readonly by: string; readonly reason: PauseReason; readonly clock: ClockStamp };
   worker_limit_reached: {
-    readonly limit:
-      | "timeout"
-      | "stall"
-      | "tool"
-      | "ready"
-      | "turns"
-      | "tokens"
-      | "usd"
-      | "wall"
-      | "restarts"
-      | "output"
-      | "output_bytes";
+    readonly limit: WorkerLimit;
+    /** For a deadline, both are epoch milliseconds. */
     readonly value: number;
     readonly bound: number;
     /** The owner of a shared budget: the worker above this one, or the supervisor. */

@@ -68,7 +68,9 @@ interface Spelling extends Partial<Omit<FlagDef, "name">> {
 }
 
 export interface Field {
-  readonly type: Extract<ValueType, "bool" | "string" | "int" | "duration" | "size" | "enum"> | PartType;
+  readonly type:
+    | Extract<ValueType, "bool" | "string" | "int" | "duration" | "size" | "time" | "enum">
+    | PartType;
   /** The topic of this field and those after it, up to the next topic. */
   readonly topic?: (typeof TOPICS)[number];
   /** The rest of a sentence that begins with the field's name; for help, editors and docs. */
@@ -496,6 +498,16 @@ export const SPEC_FIELDS = {
     default: TIMEOUT_DEFAULT_MS,
     shown: `${seconds(TIMEOUT_DEFAULT_MS)}; none for command`,
   },
+  deadline_at: {
+    type: "time",
+    help: "time after which it is ended, whatever its restarts do, and does not start",
+    shown: "none",
+    value: "TIME",
+    key: null,
+    why: "a file is applied again and again, and a date passes once",
+    page: "../how-to/overnight.md",
+    isSupervision: true,
+  },
   stall_ms: {
     type: "duration",
     help: `after this much silence with no tool running: a warning; after as much again (${seconds(STALL_WARN_MAX_MS)} at most): a question, see agent answer; after as much without an answer (${seconds(STALL_ASK_MAX_MS)} at most): it is stopped, and its restart policy decides; 0 turns this off`,
@@ -580,7 +592,13 @@ export const SPEC_FIELDS = {
 export type SpecFields = typeof SPEC_FIELDS;
 export type FieldName = keyof SpecFields;
 
-type NameWithoutUnit<K> = K extends `${infer Name}_ms` ? Name : K extends `${infer Name}_bytes` ? Name : K;
+type NameWithoutUnit<K> = K extends `${infer Name}_ms`
+  ? Name
+  : K extends `${infer Name}_bytes`
+    ? Name
+    : K extends `${infer Name}_at`
+      ? Name
+      : K;
 /** Fields with a single key in a file, named after the field. */
 type KeyedField<K extends FieldName> = SpecFields[K] extends
   | { readonly spelt: unknown }
@@ -596,7 +614,7 @@ export const FIELDS: readonly (readonly [FieldName, Field])[] = Object.entries(S
 ][];
 
 /** The name of a field without its unit. */
-const bareOf = (name: string): string => name.replace(/_(ms|bytes)$/, "");
+const bareOf = (name: string): string => name.replace(/_(ms|bytes|at)$/, "");
 
 /** The schema's default as people write it; undefined if they would write nothing. */
 export const writtenDefault = ({ type, default: value }: Field): string | undefined => {

@@ -170,6 +170,7 @@ const TYPES = {
   int: z.int(),
   size: z.int().min(0),
   duration,
+  time: z.iso.datetime({ offset: true }),
 };
 
 type TypeOf<F extends Field> = F extends { readonly type: "enum"; readonly values: readonly (infer V)[] }

@@ -60,6 +60,7 @@ const WRONG: Readonly<Record<ValueType, string | undefined>> = {
   string: "",
   int: "many",
   duration: "5x",
+  time: "soon",
   size: "5x",
   enum: "nope",
   list: "NoSuchKind",

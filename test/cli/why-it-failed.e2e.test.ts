@@ -84,6 +84,20 @@ describe("a worker that failed", () => {
     expect(lastOf(ran.stdout)).toMatchObject({ error: { code: "ETIMEOUT", details: { code: "TIMEOUT" } } });
   });
 
+  it("by its deadline ends a wait with DEADLINE_PASSED and 10, and why tells it", async () => {
+    const deadline = new Date(Date.now() + 3_000).toISOString();
+    const how = ["--name", "late", "--restart", "permanent", "--deadline", deadline];
+    const ran = await told("ndjson", ["spawn", ...how, "--wait", "--", "sleep", "60"]);
+    expect(ran.exit).toBe(10);
+    expect(lastOf(ran.stdout)).toMatchObject({
+      error: { code: "ETIMEOUT", details: { code: "DEADLINE_PASSED" } },
+    });
+    expect((await told("text", ["why", "late"])).stdout).toContain(`its deadline has passed: ${deadline}`);
+    expect((await told("text", ["info", "late"])).stdout).toContain(`deadline ${deadline}`);
+    expect((await told("json", ["spawn", ...how, "--", "true"])).exit).toBe(10);
+    expect((await told("json", ["spawn", "--deadline", "soon", "--", "true"])).exit).toBe(3);
+  });
+
   it("and was restarted until the window was spent ends a wait with SUPERVISOR_GAVE_UP and 12, with the tries and the cause", async () => {
     const restarts = ["--restart", "permanent", "--max-restarts", "2/60s", "--backoff", "1ms..1ms"];
     const argv = ["spawn", ...restarts, "--wait", "--", "sh", "-c", "exit 1"];

@@ -1,7 +1,8 @@
-/** Applies the limits of a worker: its timeout, which the machine keeps, and its budgets. */
+/** Applies the limits of a worker: its timeout, which the machine keeps, its deadline, and its budgets. */
 import { Effect } from "effect";
 import { ENDING_GRACE_MS } from "../../base/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
+import { deadlineReached } from "../../supervisor/clocks/deadline.ts";
 import { isPaused, pausedMs } from "../../supervisor/holds/pause.ts";
 import type { Shell } from "./worker.ts";
 
@@ -36,6 +37,14 @@ export const reportTimeout = (shell: Shell): Effect.Effect<void> =>
     const { timeout_ms: bound, grace_ms } = shell.spec;
     return shell.journal.fact({ type: "limit", limit: "timeout", value: bound, bound, grace_ms });
   });
+
+/** Called on the tick. If the store refuses the record, the next tick tries again. */
+export const checkDeadline = (shell: Shell): void => {
+  const { deadline_ms, stop } = shell.child();
+  if (deadline_ms === null || stop !== null) return;
+  const reached = deadlineReached(deadline_ms, shell.bridge.ground.now().wall.ms, shell.spec.grace_ms);
+  if (reached !== undefined) shell.fork(shell.tried("its deadline", shell.input(reached), undefined));
+};
 
 /**
  * Counts the cost of these records at once. An agent that has answered its only prompt mostly ends by itself, so it

@@ -40,7 +40,7 @@ import { Approving } from "../talk/approving.ts";
 import { Mailing } from "../talk/mailing.ts";
 import { abandon } from "./abandoning.ts";
 import { launch, withoutSecrets } from "./launching.ts";
-import { checkBudget, reportTimeout, timeoutOf } from "./limiting.ts";
+import { checkBudget, checkDeadline, reportTimeout, timeoutOf } from "./limiting.ts";
 import { endInput, isRestDue, passivate, restOrWake } from "./passivating.ts";
 import { applyPause } from "./pausing.ts";
 import { holdSession, keepSession } from "./session-holding.ts";
@@ -100,7 +100,7 @@ export interface Worker extends WorkerListener {
   /** Runs work for a caller that may go away; undefined if the worker is let go. */
   inScope<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A | undefined, E>;
   /**
-   * Called on the runtime's tick: checks the heartbeat, a stall, and the room for its output. If the store refuses a
+   * Called on the runtime's tick: checks the deadline, the heartbeat, a stall, and the room for its output. If the store refuses a
    * record, the next tick tries again.
    */
   tick(now: number, disk: DiskView): void;
@@ -295,9 +295,10 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
 
   tick(now: number, disk: DiskView): void {
     const { mail, approvals } = this;
-    const run = this.incarnation?.run;
-    if (run === undefined) return;
     try {
+      checkDeadline(this);
+      const run = this.incarnation?.run;
+      if (run === undefined) return;
       mail?.tick();
       approvals?.tick(now);
       const child = this.child();

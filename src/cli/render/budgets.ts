@@ -19,6 +19,8 @@ export const amount = (limit: ReachedLimit, value: number): string => {
     case "tokens":
     case "restarts":
       return String(value);
+    case "deadline":
+      return new Date(value).toISOString();
     default:
       return duration(value);
   }

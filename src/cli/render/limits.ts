@@ -9,6 +9,7 @@ export const limitsOf = (spec: WorkerSpec): string => limitWords(spec).join(", "
 const limitWords = ({
   grace_ms,
   timeout_ms,
+  deadline_at,
   stall_ms,
   tool_timeout_ms,
   max_depth,
@@ -21,6 +22,7 @@ const limitWords = ({
 }: WorkerSpec): readonly string[] => [
   `grace ${duration(grace_ms)}`,
   timeout_ms ? `timeout ${duration(timeout_ms)}` : "no timeout",
+  ...(deadline_at === undefined ? [] : [`deadline ${deadline_at}`]),
   stall_ms ? `stall ${duration(stall_ms)}` : "no stall limit",
   ...(tool_timeout_ms ? [`tool ${duration(tool_timeout_ms)}`] : []),
   ...(limits.memory_bytes === undefined ? [] : [`memory ${bytes(limits.memory_bytes)}`]),

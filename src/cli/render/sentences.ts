@@ -172,6 +172,7 @@ const limitReached = ({
 }: Payload<"worker_limit_reached">): Sentence => {
   const of = owner === undefined ? "" : ` of ${oneLine(owner)}`;
   const ended = unpausable === true ? "; ended, because its runtime cannot pause it" : "";
+  if (limit === "deadline") return warn(`its deadline has passed: ${amount(limit, bound)}`);
   return warn(
     limit === "stall"
       ? `stuck: silent for ${amount(limit, value)}, ${amount(limit, bound)} allowed`

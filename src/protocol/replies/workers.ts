@@ -223,7 +223,7 @@ export const WaitReply = z.object({
   denied,
   // Absent from a daemon of an earlier version.
   end_cause: z
-    .enum(["policy", "unfixable", "gave_up", "rate_limited"])
+    .enum(["policy", "unfixable", "gave_up", "rate_limited", "deadline"])
     .nullable()
     .optional()
     .describe("why no further incarnation follows; null if something else than its own end decided that"),

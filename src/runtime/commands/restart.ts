@@ -10,6 +10,7 @@ import type { CallerOptions, RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";
 import { specOf } from "../boot/boot.ts";
 import type { Core } from "../core.ts";
+import { lateRefusal } from "../late-refusal.ts";
 import { ofSupervisor, perWorker } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
 import { spentRefusal } from "../spent-refusal.ts";
@@ -80,11 +81,14 @@ export class Restarting {
 
   /** Refuses a restart that could only fail, before the worker is stopped or started. */
   private refuse(row: WorkerRow): Effect.Effect<void, HoldfastError> {
-    const { adapterOf, accounts } = this.core;
+    const { core } = this;
+    const { adapterOf, accounts } = core;
     return Effect.gen({ self: this }, function* () {
       yield* adapterOf(row.kind);
       const spent = yield* attempt(() => accounts.spentFor(row.id));
       if (spent !== undefined) return yield* Effect.fail(spentRefusal(row, spent));
+      const late = lateRefusal(row.spec, core.wallMs());
+      if (late !== undefined) return yield* Effect.fail(late);
       const taken = yield* this.sessionRefusal(row);
       if (taken !== undefined) yield* Effect.fail(taken);
     });

@@ -87,6 +87,8 @@ const resumed = (
     interactive: interactive ?? spec.interactive,
     // A new conversation has no timeout.
     timeout_ms: interactive === true && !spec.interactive ? 0 : spec.timeout_ms,
+    // It was the deadline of the work so far.
+    deadline_at: undefined,
     supervisor: "root",
     significant: false,
     ready: undefined,

@@ -23,6 +23,7 @@ import { called } from "../boot/boot.ts";
 import { SKILL_KIND } from "../control/skill-launch.ts";
 import type { Core } from "../core.ts";
 import { keyReused, spawnRecordId } from "../idempotency.ts";
+import { lateRefusal } from "../late-refusal.ts";
 import { queuedRecord, type Ticket } from "../limits/admission.ts";
 import { replyOf } from "../reading/views.ts";
 import type { SpawnReply } from "../replies.ts";
@@ -148,6 +149,8 @@ export class Spawning {
   ): Effect.Effect<SpawnReply, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { spec, adapter } = yield* this.specs.checked(given);
+      const late = lateRefusal(spec, this.core.wallMs());
+      if (late !== undefined) return yield* Effect.fail(late);
       // Drop a parent that belongs to another daemon.
       const parent = yield* this.knownParent(spec);
       if (parent !== undefined) yield* this.core.authority.narrow(spec, adapter, parent);

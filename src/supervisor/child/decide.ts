@@ -16,6 +16,7 @@ import {
   RESTART_SESSION_LOST,
 } from "../../protocol/restart-cause.ts";
 import { isEnded } from "../../protocol/worker.ts";
+import { deadlineReached } from "../clocks/deadline.ts";
 import { decideLadder } from "../clocks/ladder.ts";
 import type { Now } from "../clocks/now.ts";
 import { decidePause, isForgiven, pausedMs } from "../holds/pause.ts";
@@ -118,8 +119,12 @@ const decideBegin = (
   child: ChildState,
   { reason, resumes, incarnation }: Extract<ChildInput, { type: "begin" }>,
   record: Recorder,
-  { clock }: Now,
-): Decision => {
+  now: Now,
+): SessionDecision => {
+  // A daemon that was away, or a restart that came late.
+  const late = deadlineReached(child.deadline_ms, now.wall.ms, 0);
+  if (late !== undefined) return decideLimit(child, late, record, now);
+  const { clock } = now;
   const resumed = resumes === undefined ? {} : { resumes };
   const begun = { from: child.state, to: "starting", reason, ...resumed, clock } as const;
   return { events: [record("worker_state_changed", begun, incarnation)], commands: [] };
@@ -257,8 +262,7 @@ const decideLimit = (
   const reason = limitError({ limit, bound, owner, unpausable }).message;
   const of = { ...(owner === undefined ? {} : { owner }), ...(unpausable === true ? { unpausable } : {}) };
   const reached = record("worker_limit_reached", { limit, value, bound, ...of });
-  if (!child.open)
-    return { events: [reached], commands: [], verdict: { type: "end", state: "failed", reason } };
+  if (!child.open) return { events: [reached], commands: [], verdict: { ...ofLimit(limit), reason } };
   const stopping = { from: child.state, to: "stopping", reason, clock: now.clock } as const;
   return {
     events: [reached, record("worker_state_changed", stopping)],
@@ -336,6 +340,12 @@ const faultEvent = (
 
 const MAY_DO_BETTER: readonly RecordPayloads["worker_limit_reached"]["limit"][] = ["stall", "tool", "ready"];
 
+const ofLimit = (limit: RecordPayloads["worker_limit_reached"]["limit"]) => ({
+  type: "end" as const,
+  state: "failed" as const,
+  ...(limit === "deadline" ? { cause: "deadline" as const } : {}),
+});
+
 const verdictOf = (
   { stop, on_interrupted }: ChildState,
   { exit, interrupted }: ExitInput,
@@ -361,7 +371,7 @@ const verdictOf = (
   // A worker that ran out of time or money would only spend the same again. One that was stuck or not ready in time may do
   // better.
   if (stop?.kind === "limit" && !MAY_DO_BETTER.includes(stop.limit))
-    return { type: "end", state: "failed", reason: failure?.message ?? stop.limit };
+    return { ...ofLimit(stop.limit), reason: failure?.message ?? stop.limit };
   if (failure?.code === "SECRET_UNAVAILABLE" && !completed)
     return { type: "end", state: "parked", reason: "secret_unavailable" };
   const { cause } = exit;

@@ -10,6 +10,7 @@ import {
   restartCause,
 } from "../../protocol/restart-cause.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
+import { deadlineOf } from "../clocks/deadline.ts";
 import { FOOT, foldLadder, LADDER_RECORDS } from "../clocks/ladder.ts";
 import { foldPausedTime, NEVER_PAUSED, PAUSE_RECORDS } from "../holds/pause.ts";
 import { inWindow } from "../restart/window.ts";
@@ -37,6 +38,7 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   stop: null,
   started_ms: null,
   due_ms: null,
+  deadline_ms: deadlineOf(spec),
   rate_limits: 0,
   spent_ms: 0,
   on_interrupted: spec.on_interrupted ?? null,
@@ -72,6 +74,18 @@ export const evolve = (child: ChildState, record: RecordDraft, at: number): Chil
   return evolveLife(same ? child : { ...child, ladder, holds, pause }, record, at);
 };
 
+/** A reload gives the worker another spec. */
+const withSpec = (child: ChildState, spec: WorkerSpec): ChildState => {
+  const made = newChild(child.worker_id, spec);
+  const { policy, on_unfixable, max_restarts, period_ms, backoff } = made;
+  const { awaits_ready, on_interrupted, asked_session, deadline_ms } = made;
+  const restarting = { policy, on_unfixable, max_restarts, period_ms, backoff, on_interrupted };
+  // Nothing checks readiness any more when the condition is gone, so the agent counts as ready, as one that started
+  // without a condition.
+  const ready = child.ready || (child.spawned && !awaits_ready);
+  return { ...child, ...restarting, awaits_ready, ready, asked_session, deadline_ms };
+};
+
 const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildState => {
   switch (record.type) {
     case "worker_state_changed": {
@@ -100,17 +114,8 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
     }
     case "worker_ready":
       return { ...child, ready: true };
-    case "worker_spec_changed": {
-      const { spec } = record.payload;
-      const made = newChild(child.worker_id, spec);
-      const { policy, max_restarts, period_ms, backoff, awaits_ready, on_interrupted, asked_session } = made;
-      const { on_unfixable } = made;
-      const restarting = { policy, on_unfixable, max_restarts, period_ms, backoff, on_interrupted };
-      // Nothing checks readiness any more when the condition is gone, so the agent counts as ready, as one that started
-      // without a condition.
-      const ready = child.ready || (child.spawned && !awaits_ready);
-      return { ...child, ...restarting, awaits_ready, ready, asked_session };
-    }
+    case "worker_spec_changed":
+      return withSpec(child, record.payload.spec);
     case "worker_cancel_requested": {
       const { tombstone, by, reason, grace_ms, signal, purpose = "restart" } = record.payload;
       return {

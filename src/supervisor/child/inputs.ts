@@ -47,6 +47,8 @@ export interface ChildState {
   /** Monotonic milliseconds of the newest start, and of the end of the newest restart's delay. */
   readonly started_ms: number | null;
   readonly due_ms: number | null;
+  /** The end of its life, on the wall clock in epoch milliseconds; null without a deadline. */
+  readonly deadline_ms: number | null;
   /** Waits in a row for a provider's rate limit. */
   readonly rate_limits: number;
   /** The run time of its ended incarnations together. */

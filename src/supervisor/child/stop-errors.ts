@@ -42,6 +42,8 @@ const boundError = ({ limit, bound, owner }: ReachedBound): WorkerError => {
     switch (limit) {
       case "timeout":
         return ["TIMEOUT", `It ran longer than ${formatDuration(bound)}`];
+      case "deadline":
+        return ["DEADLINE_PASSED", `Its deadline has passed: ${new Date(bound).toISOString()}`];
       case "stall":
         return ["IDLE_TIMEOUT", `It made no progress for ${formatDuration(bound)}`];
       case "ready":

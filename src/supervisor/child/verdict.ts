@@ -30,7 +30,12 @@ import { type Recorder, recorder } from "./recorder.ts";
 /** The result of an incarnation's end, on which the supervisor decides. */
 export type Verdict =
   /** The worker stays as it ended: killed, abandoned, out of budget. */
-  | { readonly type: "end"; readonly state: WorkerEnd; readonly reason: string }
+  | {
+      readonly type: "end";
+      readonly state: Exclude<WorkerEnd, "held">;
+      readonly reason: string;
+      readonly cause?: EndCause;
+    }
   /** Another incarnation follows, which no window counts. */
   | { readonly type: "again"; readonly cause: UncountedRestart }
   /** The worker had nothing to do, and waits for a message. */
@@ -108,7 +113,7 @@ export const privately = (child: ChildState, verdict: Verdict, now: Now): Decisi
     ],
     commands: [{ type: "end", state }],
   });
-  if (verdict.type === "end") return end(verdict.state, verdict.reason);
+  if (verdict.type === "end") return end(verdict.state, verdict.reason, verdict.cause);
   if (verdict.type === "held") return end("cancelled", HELD);
   if (verdict.type === "passivated")
     return { events: [passivated(child, record, now)], commands: [{ type: "wait" }] };

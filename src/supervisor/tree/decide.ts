@@ -119,7 +119,7 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
   const goesDown = isBeingStopped(supervisor, ref);
   switch (verdict.type) {
     case "end":
-      draft.end(member, verdict.state === "held" ? "cancelled" : verdict.state, verdict.reason);
+      draft.end(member, verdict.state, verdict.reason, verdict.cause);
       if (verdict.state === "failed" && !goesDown) onOver(draft, supervisor, ref, member.significant);
       return;
     case "held":
