@@ -403,8 +403,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/protocol/validate/json.ts",
-    find: "open.length === ENVELOPE_MAX_DEPTH",
-    replace: "open.length > ENVELOPE_MAX_DEPTH",
+    find: "open.length === maxDepth",
+    replace: "open.length > maxDepth",
     why: "a level more than the bound is read",
     by: FUZZ,
   },
