@@ -2,7 +2,6 @@
  * WLT tokens (weblisk.txt, WLT Token Format and Token Lifetimes): `base64url(header).base64url(payload).base64url(signature)`
  * without padding. One token has one spelling, so that its digest can be revoked. Pure.
  */
-import { createHash } from "node:crypto";
 import { asObject } from "../../base/json.ts";
 import {
   WEBLISK_AGENT_TOKEN_S,
@@ -43,9 +42,6 @@ export const issueToken = (key: IdentityKey, { sub, iss, iat, exp, cap, cid }: T
   const signed = `${header}.${part({ sub, iss, iat, exp, cap, cid })}`;
   return `${signed}.${base64urlOf(signBytes(key, signed))}`;
 };
-
-/** By this a token is known after it was handed out; the token itself is kept nowhere. */
-export const tokenDigest = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 const refused = (reason: string, message: string): WebliskRefusal =>
   new WebliskRefusal("INVALID_SIGNATURE", message, { reason });

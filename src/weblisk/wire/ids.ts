@@ -3,7 +3,6 @@ import { bitsOf, ulidOfBits } from "../../protocol/ids.ts";
 
 const HEX = /^[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
-const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const ID_BYTES = 16;
 
 /** The id in its form on the wire; also reads capitals, and a UUID. Undefined if it is neither. */
@@ -18,8 +17,6 @@ export const wireIdOfUlid = (ulid: string): string => bitsOf(ulid).toString(16).
 
 /** The ULID with the same bits. `id` has the form of the wire. */
 export const ulidOfWireId = (id: string): string => ulidOfBits(BigInt(`0x${id}`));
-
-export const isUlid = (text: string): boolean => ULID.test(text);
 
 /** A new id of 16 random bytes. */
 export const newWireId = (randomBytes: (size: number) => Buffer): string =>

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from "vitest";
+import { tokenDigest } from "../../../src/protocol/token.ts";
 import { SIGNING_ALGORITHMS } from "../../../src/protocol/words.ts";
 import {
   ALGORITHMS,
@@ -7,12 +8,7 @@ import {
   signBytes,
   verifierOf,
 } from "../../../src/weblisk/identity/algorithms.ts";
-import {
-  issueToken,
-  readToken,
-  TOKEN_LIFETIMES_S,
-  tokenDigest,
-} from "../../../src/weblisk/signing/tokens.ts";
+import { issueToken, readToken, TOKEN_LIFETIMES_S } from "../../../src/weblisk/signing/tokens.ts";
 
 const NOW = 1_713_264_000;
 const claims = {

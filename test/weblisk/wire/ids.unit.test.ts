@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
+import { isUlid } from "../../../src/protocol/forms.ts";
 import { newId } from "../../../src/protocol/ids.ts";
-import { isUlid, newWireId, ulidOfWireId, wireId, wireIdOfUlid } from "../../../src/weblisk/wire/ids.ts";
+import { newWireId, ulidOfWireId, wireId, wireIdOfUlid } from "../../../src/weblisk/wire/ids.ts";
 
 it("a ULID and its 32 hex digits convert without loss, both ways", () => {
   for (const ulid of [newId(), "0".repeat(26), `7${"Z".repeat(25)}`]) {
