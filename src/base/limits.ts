@@ -1265,6 +1265,14 @@ export const WEBLISK_VALUES_MAX = 200_000;
 export const WEBLISK_NAME_MAX_CHARS = 128;
 export const WEBLISK_TEXT_MAX_CHARS = 1_024;
 export const WEBLISK_URL_MAX_CHARS = 2_048;
+/** A path on the machine that runs a task. */
+export const WEBLISK_PATH_MAX_CHARS = 4_096;
+/** A key or a signature as text; the longest, of ML-DSA-65, has 4,412. */
+export const WEBLISK_PROOF_MAX_CHARS = 8_192;
+/** Recommendations that one request accepts or rejects. */
+export const WEBLISK_DECIDED_MAX = 100;
+/** The place of the member that a refusal names; more is cut. */
+export const WEBLISK_PLACE_MAX_CHARS = 200;
 /** A WLT with the longest signature is shorter than this. */
 export const WEBLISK_TOKEN_MAX_CHARS = 16_384;
 /** weblisk.txt, Token Lifetimes: of an agent, of a channel, of a federated hub. */

@@ -1,6 +1,12 @@
 /** Parts of the canonical types (weblisk.txt, Canonical Types and Type Rules). Unknown members are kept in all of them. */
 import * as z from "zod";
-import { WEBLISK_NAME_MAX_CHARS, WEBLISK_TEXT_MAX_CHARS, WEBLISK_URL_MAX_CHARS } from "../../base/limits.ts";
+import {
+  WEBLISK_NAME_MAX_CHARS,
+  WEBLISK_PROOF_MAX_CHARS,
+  WEBLISK_TEXT_MAX_CHARS,
+  WEBLISK_TOKEN_MAX_CHARS,
+  WEBLISK_URL_MAX_CHARS,
+} from "../../base/limits.ts";
 
 /** Lower-case letters, digits and dashes, as an agent is named. */
 export const AGENT_NAME = /^[a-z][a-z0-9-]{0,63}$/;
@@ -13,8 +19,8 @@ export const url = z.string().max(WEBLISK_URL_MAX_CHARS);
 export const seconds = z.int().nonnegative();
 export const map = z.record(z.string(), z.unknown());
 /** A key or a signature in the text form of its algorithm. */
-export const proof = z.string().max(8_192);
-export const token = z.string().max(16_384);
+export const proof = z.string().max(WEBLISK_PROOF_MAX_CHARS);
+export const token = z.string().max(WEBLISK_TOKEN_MAX_CHARS);
 
 /** weblisk.txt, Capability Format. */
 export const STANDARD_CAPABILITIES = [

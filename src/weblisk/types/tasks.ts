@@ -1,5 +1,6 @@
 /** The canonical types of tasks and of what comes of them (weblisk.txt, Core Types and Status Enum; notes 4). */
 import * as z from "zod";
+import { WEBLISK_DECIDED_MAX, WEBLISK_PATH_MAX_CHARS } from "../../base/limits.ts";
 import { id, map, name, proof, seconds, text, token } from "./parts.ts";
 
 const TASK_PRIORITIES = ["critical", "high", "normal", "low", "background"] as const;
@@ -8,7 +9,7 @@ const TASK_STATUSES = ["success", "failed", "pending_approval"] as const;
 
 export const TaskContext = z.looseObject({
   /** Absolute; the receiver decides whether it is one of its own. */
-  workspace_root: z.string().max(4_096).optional(),
+  workspace_root: z.string().max(WEBLISK_PATH_MAX_CHARS).optional(),
   services: z.unknown().optional(),
   entity: map.optional(),
   trace_id: id.optional(),
@@ -95,7 +96,7 @@ export const TaskResult = z.looseObject({
 });
 
 export const ApprovalRequest = z.looseObject({
-  recommendation_ids: z.array(id).min(1).max(100),
+  recommendation_ids: z.array(id).min(1).max(WEBLISK_DECIDED_MAX),
   decision: z.enum(["accept", "reject"]),
   /** Needed to reject. */
   reason: text.optional(),
