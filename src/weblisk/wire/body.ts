@@ -39,6 +39,10 @@ export const tooLarge = (maxBytes: number): WebliskRefusal =>
 /** Throws a WebliskRefusal unless the bytes are one JSON object that every reader reads alike. */
 export const readBody = (bytes: Uint8Array, maxBytes = WEBLISK_BODY_MAX_BYTES): WireBody => {
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+  // Before it is parsed, because each value takes many times its length in memory.
+  if (hasMoreValues(text, WEBLISK_VALUES_MAX))
+    throw refused("too_many_values", `The body has over ${WEBLISK_VALUES_MAX} values; send less.`);
   const { value, faults } = readJson(bytes, 1, { maxBytes, maxDepth: WEBLISK_DEPTH_MAX });
   const [fault] = faults;
   if (fault !== undefined)
@@ -48,9 +52,6 @@ export const readBody = (bytes: Uint8Array, maxBytes = WEBLISK_BODY_MAX_BYTES): 
     );
   const object = asObject(value);
   if (object === undefined) throw refused("not_an_object", "The body is no JSON object; send one.");
-  const text = Buffer.from(bytes).toString("utf8");
-  if (hasMoreValues(text, WEBLISK_VALUES_MAX))
-    throw refused("too_many_values", `The body has over ${WEBLISK_VALUES_MAX} values; send less.`);
   const ambiguous = ambiguityIn(object);
   if (ambiguous !== undefined) throw refused(...ambiguous);
   return { value: object, raw: rawMembers(text) };
