@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { holds, type IdentityKey, signText, type Verifier } from "../identity/algorithms.ts";
-import type { WireBody } from "../wire/body.ts";
+import { type WireBody, withoutNulls } from "../wire/body.ts";
 
 export type SigningProfile = "literal" | "jcs";
 /** `auto` accepts both. */
@@ -62,14 +62,15 @@ export interface Signatures {
   readonly signature_jcs?: string;
 }
 
-/** Signs a value that `wireJson` then writes. `value` has no null in it. */
+/** Signs a value as `wireJson` then writes it: without nulls. */
 export const signedBy = (
   key: IdentityKey,
   operation: SignedOperation,
   value: JsonObject,
   profile: SigningProfile = "literal",
 ): Signatures => {
-  const [literal, jcs] = [literalText(operation, value), jcsText(operation, value)];
+  const sent = withoutNulls(value);
+  const [literal, jcs] = [literalText(operation, sent), jcsText(operation, sent)];
   if (profile === "jcs" || literal === jcs) return { signature: signText(key, jcs) };
   return { signature: signText(key, literal), signature_jcs: signText(key, jcs) };
 };

@@ -70,7 +70,7 @@ it("a signature of any message survives the wire", () => {
       } catch {
         return; // A number or a text that the wire refuses.
       }
-      const { signature } = signedBy(key, "message", body.value);
+      const { signature } = signedBy(key, "message", message);
       expect(profileOfSignature(verifier, "message", body, signature)).toBe("literal");
     }),
     { numRuns: 60 },
