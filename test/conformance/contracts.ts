@@ -6,6 +6,7 @@ import { PROTOCOL_V1 } from "./protocol-v1.ts";
 import { RESPONSE_ENVELOPE } from "./response-envelope.ts";
 import { RUN_EVENTS } from "./run-events.ts";
 import { RUNTIME_BRIDGE } from "./runtime-bridge.ts";
+import { WEBLISK } from "./weblisk.ts";
 
 export const CONTRACTS: readonly Contract[] = [
   AGENT_EVENT,
@@ -14,4 +15,5 @@ export const CONTRACTS: readonly Contract[] = [
   RUN_EVENTS,
   ENGINE,
   RUNTIME_BRIDGE,
+  WEBLISK,
 ];

@@ -47,7 +47,7 @@ export const page = (): string => `# Conformance
 
 The sentences of the contracts, paraphrased, each with its section; where it is done; and the test that fails if it is not so. A rule that no test holds is open, with the
 reason, or no matter of ours: rules for who reads our envelopes. A part that is not built is open. Every name and title on this page is held
-against the code. The rest of the runtime architecture is told in [architecture.md](../architecture.md); nothing of Weblisk is built.
+against the code. The rest of the runtime architecture is told in [architecture.md](../architecture.md).
 Generated from \`test/conformance\` by \`npm run docs\`.
 
 | contract | sentences | held by a test | open | no matter of ours |

@@ -1,0 +1,111 @@
+/** weblisk.txt, sentence by sentence (contract.ts says how): the rules that need no server. */
+import type { Contract } from "./contract.ts";
+
+const NO_SERVER = "no endpoint is served yet";
+
+const sentences: Contract["sentences"] = {
+  "Wire Format": [
+    {
+      says: "ids are 32 hex digits, 16 random bytes",
+      done: ["wireId", "weblisk/wire/ids"],
+      held: ["reads 32 hex digits in any case, and a UUID; nothing else", "weblisk/wire/ids.unit"],
+    },
+    {
+      says: "the content type is `application/json`, for requests and responses",
+      done: ["checkBodyHeaders", "weblisk/wire/headers"],
+      held: ["a body with the headers %j: %i", "weblisk/wire/headers.unit"],
+    },
+    {
+      says: "a body has at most 1 MB",
+      done: ["readBody", "weblisk/wire/body"],
+      held: ["of one byte more is refused", "weblisk/wire/body.unit"],
+    },
+    { says: "the body of a task has at most 10 MB", open: NO_SERVER },
+    {
+      says: "unknown fields are ignored, and preserved in passthrough",
+      done: ["readAs", "weblisk/types/read"],
+      held: [
+        "every type has an example, which reads as itself with all members that it does not know",
+        "weblisk/types/schemas.unit",
+      ],
+    },
+    {
+      says: "the standard error codes have these statuses and categories",
+      done: ["WEBLISK_CODES", "protocol/weblisk-errors"],
+      held: ["Weblisk's %s has status %i and is %s", "protocol/errors.unit"],
+    },
+    {
+      says: "a response is a success, or an error with `error`, `code`, `category` and `retryable`",
+      done: ["answerOfRefusal", "weblisk/wire/refusal"],
+      held: [
+        "a refusal has a status, a category and a detail, and never a null",
+        "weblisk/wire/headers.unit",
+      ],
+    },
+    { says: "HTTP/1.1, HTTP/2 and HTTP/3 below `/v1`", open: NO_SERVER },
+  ],
+  Identity: [
+    {
+      says: "registration signs the manifest, as it arrived",
+      done: ["profileOfMember", "weblisk/signing/operations"],
+      held: [
+        "a manifest is verified as it came: escapes, order, members that nobody knows",
+        "weblisk/signing/operations.unit",
+      ],
+    },
+    {
+      says: "results, messages, grants and handshakes sign these members, in this order",
+      done: ["signedBy", "weblisk/signing/operations"],
+      held: [
+        "covers the members of the document, in its order, and no others",
+        "weblisk/signing/operations.unit",
+      ],
+    },
+    {
+      says: "a WLT has this header and these claims; an unknown `alg` is rejected",
+      done: ["readToken", "weblisk/signing/tokens"],
+      held: ["of another algorithm, type, issuer or form is refused", "weblisk/signing/tokens.unit"],
+    },
+    {
+      says: "a token lives 24 hours for an agent, 1 for a channel, 72 for a federated hub",
+      done: ["TOKEN_LIFETIMES_S", "weblisk/signing/tokens"],
+      held: ["lifetimes are those of the document", "weblisk/signing/tokens.unit"],
+    },
+    {
+      says: "a timestamp over 300 seconds from now is rejected",
+      done: ["checkTimestamp", "weblisk/signing/replay"],
+      held: [
+        "%i seconds from now is refused, and the sentence names the timestamp",
+        "weblisk/signing/replay.unit",
+      ],
+    },
+  ],
+  "Canonical Types": [
+    {
+      says: "each core type has these fields",
+      done: ["WEBLISK_TYPES", "weblisk/types/schemas"],
+      held: ["has every field of the document", "weblisk/types/schemas.unit"],
+    },
+    {
+      says: "optional fields are omitted and lists are never null",
+      done: ["wireJson", "weblisk/wire/body"],
+      held: [
+        "is written without a null at any depth, and its values as canonical JSON",
+        "weblisk/wire/body.unit",
+      ],
+    },
+    { says: "a task runs on an agent, and its result has one of three statuses", open: NO_SERVER },
+  ],
+};
+
+export const WEBLISK: Contract = {
+  title: "Weblisk: wire, identity and types",
+  intro: "",
+  sentences,
+  deviations: [
+    "An inbound null reads as absent, since clients of other vintages send it.",
+    "`signature_jcs` beside `signature` is an addition: a peer that signs canonical JSON verifies it ([0064](../decisions/0064-two-signing-profiles.md)).",
+    "An integer beyond 2^53 - 1 is refused, because implementations read different values.",
+    "No endpoint is served: registration, tasks, channels and messages are open.",
+  ],
+};
