@@ -84,7 +84,7 @@ export class Writer {
   constructor(parts: WriterParts) {
     const { db } = parts;
     this.parts = parts;
-    this.rows = makeInserter(db);
+    this.rows = makeInserter(db, "records", COLUMNS);
     this.statements = statementsOf(db);
     this.newest = newestSeq(db);
     this.transaction = db.transaction((callers: readonly AppendBatch[]) => this.writeAll(callers)).immediate;
@@ -210,7 +210,7 @@ export class Writer {
       json,
     ];
     const line = lineOf(facts);
-    this.rows.add(facts, checksumOf(line));
+    this.rows.add([...facts, checksumOf(line)]);
     this.newest = seq;
     this.versions.set(stream, version);
     if (!isOutput(type)) this.lifecycle = { seq, id };

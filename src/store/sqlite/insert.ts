@@ -4,26 +4,27 @@
  */
 import type { Database } from "better-sqlite3";
 import { INSERT_ROWS } from "../../base/limits.ts";
-import { type ChecksumFields, COLUMNS } from "./checksum.ts";
 
 export interface Inserter {
-  add(facts: ChecksumFields, checksum: number): void;
+  /** The values of one row, in the order of the columns. */
+  add(row: readonly unknown[]): void;
   flush(): void;
   /** Forgets rows that were not inserted, after a rollback. */
   reset(): void;
 }
 
-export const makeInserter = (db: Database): Inserter => {
-  const width = COLUMNS.split(",").length;
+/** `columns`: their names with commas between. */
+export const makeInserter = (db: Database, table: string, columns: string): Inserter => {
+  const width = columns.split(",").length;
   const row = `(${Array(width).fill("?").join()})`;
   const insert = (rows: number) =>
-    db.prepare(`INSERT INTO records (${COLUMNS}) VALUES ${Array(rows).fill(row).join()}`);
+    db.prepare(`INSERT INTO ${table} (${columns}) VALUES ${Array(rows).fill(row).join()}`);
   const many = insert(INSERT_ROWS);
   const one = insert(1);
   let values: unknown[] = [];
   return {
-    add: (facts, checksum) => {
-      values.push(...facts, checksum);
+    add: (row) => {
+      values.push(...row);
       if (values.length < width * INSERT_ROWS) return;
       many.run(values);
       values = [];

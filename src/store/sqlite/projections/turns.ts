@@ -13,10 +13,23 @@ export const TURNS_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** A turn whose row is not written yet. */
+interface BegunTurn {
+  readonly worker: string;
+  readonly incarnation: number;
+  readonly turn: number;
+  readonly at: string;
+}
+
+const keyOf = (worker: string, incarnation: number, turn: number): string =>
+  `${worker}:${incarnation}:${turn}`;
+
+/** A turn that begins and ends in one transaction costs one statement: the row is written with its end. */
 export const turns = (db: Database): Projection => {
   const start = db.prepare(
     "INSERT INTO p_turns (worker_id, incarnation, turn, started_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
   );
+  const open = new Map<string, BegunTurn>();
   const begun = db
     .prepare<[string, number, number], string>(
       "SELECT started_at FROM p_turns WHERE worker_id = ? AND incarnation = ? AND turn = ?",
@@ -25,8 +38,9 @@ export const turns = (db: Database): Projection => {
   // A turn without a recorded beginning gets the time of its end.
   const end = db.prepare(
     `INSERT INTO p_turns (worker_id, incarnation, turn, started_at, ended_at, duration_ms, usage, models, tool_calls, error)
-     VALUES (@worker, @incarnation, @turn, @at, @at, @ms, @usage, @models, @calls, @error)
-     ON CONFLICT DO UPDATE SET ended_at = @at, duration_ms = @ms, usage = @usage, models = @models, tool_calls = @calls, error = @error`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET ended_at = excluded.ended_at, duration_ms = excluded.duration_ms, usage = excluded.usage,
+       models = excluded.models, tool_calls = excluded.tool_calls, error = excluded.error`,
   );
   const fold = (record: LogRecord): void => {
     if (record.type !== "turn_started" && record.type !== "turn_completed") return;
@@ -34,26 +48,36 @@ export const turns = (db: Database): Projection => {
     if (worker === undefined) return;
     const { incarnation = 0, recorded_at: at } = record;
     const { turn } = record.payload;
+    const key = keyOf(worker, incarnation, turn);
+    const known = open.get(key);
     if (record.type === "turn_started") {
-      start.run(worker, incarnation, turn, at);
+      if (known === undefined) open.set(key, { worker, incarnation, turn, at });
       return;
     }
+    open.delete(key);
     const { usage, error, models, tool_calls, duration_ms } = record.payload;
-    const between = () =>
-      Math.max(0, Date.parse(at) - Date.parse(begun.get(worker, incarnation, turn) ?? at));
-    end.run({
+    const began = () => begun.get(worker, incarnation, turn) ?? known?.at ?? at;
+    end.run(
       worker,
       incarnation,
       turn,
+      known?.at ?? at,
       at,
-      ms: duration_ms ?? between(),
-      usage: JSON.stringify(usage),
-      models: models ? JSON.stringify(models) : null,
-      calls: tool_calls ?? null,
-      error: error ? JSON.stringify(error) : null,
-    });
+      duration_ms ?? Math.max(0, Date.parse(at) - Date.parse(began())),
+      JSON.stringify(usage),
+      models ? JSON.stringify(models) : null,
+      tool_calls ?? null,
+      error ? JSON.stringify(error) : null,
+    );
   };
-  return { fold, flush: () => {}, reset: () => {} };
+  return {
+    fold,
+    flush: () => {
+      for (const { worker, incarnation, turn, at } of open.values()) start.run(worker, incarnation, turn, at);
+      open.clear();
+    },
+    reset: () => open.clear(),
+  };
 };
 
 type TurnColumns = Omit<TurnRow, "usage" | "models" | "error"> & {

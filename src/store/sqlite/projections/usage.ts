@@ -6,6 +6,7 @@ import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../../protocol/records.ts";
 import { workerOf } from "../../../protocol/records.ts";
 import { isUnpriced, modelsOf } from "../../../protocol/usage.ts";
+import { makeInserter } from "../insert.ts";
 import type { Projection } from "./projection.ts";
 import { turnMs } from "./turn-times.ts";
 
@@ -25,18 +26,31 @@ export const USAGE_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+const USAGE_COLUMNS =
+  "worker_id, seq, part, kind, model, ended_at, turns, tool_calls, duration_ms, input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, estimated_usd, unpriced";
+
 /** Folds after the projections of turns and of workers, which it reads. */
 export const usage = (db: Database): Projection => {
   const kindOf = db.prepare<[string], string>("SELECT kind FROM p_workers WHERE id = ?").pluck();
-  const insert = db.prepare(`INSERT INTO p_usage VALUES (${Array(17).fill("?").join(", ")})`);
+  const rows = makeInserter(db, "p_usage", USAGE_COLUMNS);
   const unlabel = db.prepare("DELETE FROM p_labels WHERE worker_id = ?");
   const label = db.prepare("INSERT INTO p_labels VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
   const took = turnMs(db);
+  /** Kinds of workers whose turns are in this transaction. */
+  const kinds = new Map<string, string | null>();
+  const kindOnce = (worker: string): string | null => {
+    const known = kinds.get(worker);
+    if (known !== undefined) return known;
+    const kind = kindOf.get(worker) ?? null;
+    kinds.set(worker, kind);
+    return kind;
+  };
 
   const fold = (record: LogRecord): void => {
     const worker = workerOf(record.stream);
     if (worker === undefined) return;
     if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed") {
+      kinds.delete(worker);
       if (record.type === "worker_spec_changed") unlabel.run(worker);
       // A fold must accept a record with missing fields.
       const { labels = {} } = record.payload.spec;
@@ -45,10 +59,10 @@ export const usage = (db: Database): Projection => {
     }
     if (record.type !== "turn_completed") return;
     const { payload, seq, incarnation = 0, recorded_at } = record;
-    const kind = kindOf.get(worker) ?? null;
+    const kind = kindOnce(worker);
     modelsOf(kind ?? "", payload).forEach((one, part) => {
       const isFirst = part === 0;
-      insert.run(
+      rows.add([
         worker,
         seq,
         part,
@@ -66,8 +80,18 @@ export const usage = (db: Database): Projection => {
         one.cost_usd,
         one.estimated_usd ?? null,
         isUnpriced(one) ? 1 : 0,
-      );
+      ]);
     });
   };
-  return { fold, flush: () => {}, reset: () => {} };
+  return {
+    fold,
+    flush: () => {
+      rows.flush();
+      kinds.clear();
+    },
+    reset: () => {
+      rows.reset();
+      kinds.clear();
+    },
+  };
 };

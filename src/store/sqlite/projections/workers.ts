@@ -8,12 +8,13 @@ import { addDenied, type DeniedCalls } from "../../../protocol/denied.ts";
 import { HoldfastError } from "../../../protocol/errors.ts";
 import { type LogRecord, type RecordType, type Usage, workerOf } from "../../../protocol/records.ts";
 import { isUncounted, restartCause } from "../../../protocol/restart-cause.ts";
-import { dollars, isUnpriced, modelsOf } from "../../../protocol/usage.ts";
+import { dollars } from "../../../protocol/usage.ts";
 import { RUNTIME_DEFAULT, SUBPROCESS } from "../../../protocol/words.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { WorkerRow } from "../../views.ts";
 import { type KeptRows, ROW_CHARS, type RowWithoutSpec } from "./kept-rows.ts";
 import type { Projection } from "./projection.ts";
+import { addTurn, type TurnSums, turnSums } from "./turn-sums.ts";
 import { turnMs } from "./turn-times.ts";
 
 export const LIVING = "state NOT IN ('completed', 'failed', 'cancelled', 'parked')";
@@ -37,10 +38,13 @@ export const WORKERS_SCHEMA = `
   CREATE INDEX p_workers_supervisor ON p_workers (supervisor, requested_seq) WHERE supervisor <> 'root';
 `;
 
+/** A transaction's changes of a worker's row by most of its records; they are written once. */
 interface Touch {
   seq: number;
   version: number;
   eventAt: string | null;
+  /** Set once a turn has ended in the transaction. */
+  sums?: TurnSums | undefined;
 }
 
 /** The effect of a record on its worker's row. A gap has the effect of the records that it replaces. */
@@ -77,12 +81,6 @@ const rowChanges = (db: Database) => {
     ended: update("state = ?, reason = ?, end_cause = ?, ended_at = ?"),
     cancelled: update("tombstone = ?"),
     session: update("session_id = ?"),
-    turn: update(
-      `turns = turns + 1, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, cached_tokens = cached_tokens + ?,
-       reasoning_tokens = reasoning_tokens + ?, cost_usd = coalesce(cost_usd + @cost, cost_usd, @cost),
-       estimated_usd = coalesce(estimated_usd + @estimate, estimated_usd, @estimate), unpriced_turns = unpriced_turns + ?,
-       tool_calls = tool_calls + ?, turn_ms = turn_ms + ?`,
-    ),
     refused: update("denied = ?"),
     touched: update("last_seq = ?, version = ?, last_event_at = coalesce(?, last_event_at)"),
   };
@@ -104,6 +102,7 @@ type RecordOfType<T extends RecordType> = Extract<LogRecord, { type: T }>;
 class WorkersTable implements Projection {
   private readonly row: ReturnType<typeof rowChanges>;
   private readonly look: ReturnType<typeof rowLooks>;
+  private readonly sums: ReturnType<typeof turnSums>;
   private readonly onWorker: (id: string) => void;
   /**
    * The newest record of each worker's stream in this transaction: output costs one UPDATE per worker instead of one per
@@ -114,6 +113,7 @@ class WorkersTable implements Projection {
   constructor(db: Database, onWorker: (id: string) => void) {
     this.row = rowChanges(db);
     this.look = rowLooks(db);
+    this.sums = turnSums(db);
     this.onWorker = onWorker;
   }
 
@@ -125,8 +125,12 @@ class WorkersTable implements Projection {
   }
 
   flush(): void {
-    for (const [stream, { seq, version, eventAt }] of this.touches)
-      this.row.touched.run(seq, version, eventAt, workerOf(stream));
+    for (const [stream, { seq, version, eventAt, sums }] of this.touches) {
+      const id = workerOf(stream);
+      if (id === undefined) continue;
+      this.row.touched.run(seq, version, eventAt, id);
+      if (sums !== undefined) this.sums.write(id, sums);
+    }
     this.touches.clear();
   }
 
@@ -258,21 +262,13 @@ class WorkersTable implements Projection {
     if (parent !== null) this.onWorker(parent); // its parent has a new child
   }
 
-  private addTurn(id: string, { payload, incarnation = 0 }: RecordOfType<"turn_completed">): void {
-    const { usage, denied, tool_calls = 0 } = payload;
-    this.row.turn.run(
-      usage.input_tokens,
-      usage.output_tokens,
-      usage.cached_tokens,
-      usage.reasoning_tokens,
-      // The kind only decides how tokens are counted, which does not matter here.
-      modelsOf("", payload).some(isUnpriced) ? 1 : 0,
-      tool_calls,
-      this.look.turnMs(id, incarnation, payload),
-      id,
-      { cost: usage.cost_usd, estimate: usage.estimated_usd ?? null },
-    );
-    if (denied !== undefined) this.deny(id, denied);
+  private addTurn(id: string, { stream, payload, incarnation = 0 }: RecordOfType<"turn_completed">): void {
+    const touch = this.touches.get(stream);
+    if (touch === undefined) return;
+    touch.sums ??= this.sums.of(id);
+    if (touch.sums === undefined) return; // the worker has no row
+    addTurn(touch.sums, payload, this.look.turnMs(id, incarnation, payload));
+    if (payload.denied !== undefined) this.deny(id, payload.denied);
   }
 
   private deny(id: string, calls: readonly DeniedCalls[]): void {
