@@ -41,7 +41,7 @@ const BUNDLE_LINE_CHARS = 240;
 const HEAVY =
   /node_modules\/(@ai-sdk|@modelcontextprotocol|effect|zod|yaml|better-sqlite3|koffi|xstate|execa|ulid)\//;
 
-/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: files of their own, loaded when somebody asks for them. */
+/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: the client loads them when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
   "cli-manifest": "src/cli/manifest.ts",
   "cli-published": "src/cli/published.ts",
@@ -128,7 +128,7 @@ const oneLanguage: Plugin = {
   },
 };
 
-/** V8 keeps the text of a program as long as it runs, and a package carries it. Names stay, for whoever reads the stack of a defect. */
+/** V8 keeps the text of a program as long as it runs, and a package carries it. */
 const SMALL = {
   minifyWhitespace: true,
   minifySyntax: true,
@@ -136,8 +136,8 @@ const SMALL = {
   lineLimit: BUNDLE_LINE_CHARS,
 } as const;
 
-/** The client, the engine and skills print no stack of their own, so nobody reads their names. */
-const SMALLEST = { ...SMALL, minifyIdentifiers: true } as const;
+/** Short names are a sixth of a package; `node scripts/positions.ts` says where in the sources a stack was, and `--names` keeps them for a profile. */
+const SMALLEST = { ...SMALL, minifyIdentifiers: !process.argv.includes("--names") } as const;
 
 /**
  * One file, and CommonJS: Node makes a facade of each built-in module that an ES module imports, for which it runs every
@@ -158,20 +158,26 @@ const buildClient = async (): Promise<void> => {
   const heavy = Object.keys(client.metafile.inputs).filter((input) => HEAVY.test(input));
   if (heavy.length > 0)
     throw new Error(`The client would load at its start: ${heavy.slice(0, 5).join(", ")}`);
-  const apart = await build({
+};
+
+/**
+ * Files of the client that it loads when somebody asks for them, and the engine, of which a run does not use all either (each
+ * provider, the checker of schemas, the script). Code that several of them need is a file of its own.
+ */
+const buildParts = async (): Promise<void> => {
+  const { metafile } = await build({
     ...common,
-    entryPoints: APART,
+    entryPoints: { ...APART, engine: "src/engine/child.ts" },
     outdir: dist,
     external: ["better-sqlite3", "@modelcontextprotocol/server"],
-    // Code that several of them need is a file of its own.
     splitting: true,
-    chunkNames: "cli-[name]-[hash]",
+    chunkNames: "part-[name]-[hash]",
     plugins: [schemasMade, oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
     ...SMALLEST,
   });
   // It reads the log and checks no input: the schemas are six times all the rest of it.
-  const offline = loadedWith(apart.metafile, "dist/cli-offline.js");
+  const offline = loadedWith(metafile, "dist/cli-offline.js");
   if (offline.some((input) => input.includes("node_modules/zod/")))
     throw new Error("cli-offline.js would load zod.");
 };
@@ -210,46 +216,23 @@ const compileClient = (): void => {
 };
 
 const buildDaemon = async (): Promise<void> => {
-  const programs = {
-    ...common,
-    outdir: dist,
-    external: ["better-sqlite3", "koffi"],
-    plugins: [oneLanguage, builtinsRequired],
-    banner: { js: REQUIRE },
-  };
   await build({
-    ...programs,
+    ...common,
     entryPoints: {
       daemon: "src/daemon/entry.ts",
       "daemon-watchdog": "src/daemon/watchdog-thread.ts",
       "store-thread": "src/store/sqlite/thread.ts",
-    },
-    ...SMALL,
-  });
-  await build({
-    ...programs,
-    entryPoints: {
       "skill-child": "src/skills/child.ts",
       "skill-wasi": "src/skills/wasi.ts",
       "skill-tunnel": "src/skills/network/tunnelled.ts",
     },
-    ...SMALLEST,
-  });
-  assertAscii(join(dist, "daemon.js"));
-};
-
-/** The parts of the engine that a run does not use (each provider, the checker of schemas, the script) are files of their own. */
-const buildEngine = async (): Promise<void> => {
-  await build({
-    ...common,
-    entryPoints: { engine: "src/engine/child.ts" },
     outdir: dist,
-    splitting: true,
-    chunkNames: "engine-[name]-[hash]",
+    external: ["better-sqlite3", "koffi"],
     plugins: [oneLanguage, builtinsRequired],
     banner: { js: REQUIRE },
     ...SMALLEST,
   });
+  assertAscii(join(dist, "daemon.js"));
 };
 
 /**
@@ -390,7 +373,7 @@ for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, 
 await buildClient();
 compileClient();
 await buildDaemon();
-await buildEngine();
+await buildParts();
 await buildDashboard();
 buildLibrary();
 writeSchemas();

@@ -1,7 +1,7 @@
 /**
  * `npm pack` takes files as they lie there. `trim` makes of them what a package has, and `restore` puts them back after it:
  * package.json without what only a clone needs, so that an install asks nobody to trust a script that cannot run there; and pages without
- * links to sources and tests, which are not packed.
+ * links to sources, tests and decisions, which are not packed.
  */
 import {
   copyFileSync,
@@ -25,6 +25,9 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   readonly files: readonly string[];
 };
 const packed = new Set([...manifest.files, ...ALWAYS]);
+const isPacked = (path: string): boolean =>
+  packed.has(path.split("/")[0] ?? "") &&
+  !manifest.files.some((each) => each.startsWith("!") && `${path}/`.startsWith(`${each.slice(1)}/`));
 
 const replace = (file: string, text: string): void => {
   const copy = join(kept, file);
@@ -37,16 +40,15 @@ const pages = (): readonly string[] => [
   "README.md",
   "CHANGELOG.md",
   ...(readdirSync(join(root, "docs"), { recursive: true }) as string[])
-    .filter((file) => file.endsWith(".md"))
-    .map((file) => join("docs", file)),
+    .map((file) => join("docs", file))
+    .filter((file) => file.endsWith(".md") && isPacked(file)),
 ];
 
 /** `[words](../src/a.ts)` becomes `words`. */
 const withoutDeadLinks = (file: string, text: string): string =>
   text.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (link, words: string, target: string) => {
     if (/^([a-z]+:|#)/.test(target)) return link;
-    const [top = ""] = normalize(join(dirname(file), target.replace(/#.*/, ""))).split("/");
-    return packed.has(top) ? link : words;
+    return isPacked(normalize(join(dirname(file), target.replace(/#.*/, "")))) ? link : words;
   });
 
 const trim = (): void => {
