@@ -48,6 +48,8 @@ export interface KindFacts
   readonly no_program?: { readonly on_command_line: string; readonly in_file: string };
   /** Its agents that have names, and the extension key that selects one. */
   readonly named?: { readonly key: string; readonly agents: readonly NamedAgent[] };
+  /** The provider of its models, as the conventions of OpenTelemetry for generative AI name it. Absent: there may be several. */
+  readonly provider?: string;
   /** It cannot work without a prompt. */
   readonly needs_prompt: boolean;
   /**

@@ -1287,3 +1287,42 @@ export const WEBLISK_REPLAY_WINDOW_S = 300;
 export const WEBLISK_SEEN_S = 600;
 /** Ids that are remembered at a time; while there are as many, further ones are refused. */
 export const WEBLISK_SEEN_MAX = 20_000;
+// Telemetry
+/** Characters of a TRACESTATE, as W3C Trace Context bounds it. */
+export const TRACESTATE_MAX_CHARS = 512;
+/** Workers whose facts the spans are made with; those that were heard of longest ago go first. */
+export const TELEMETRY_WORKERS_MAX = 2_048;
+/** Open tool calls of a worker; the oldest go first. */
+export const TELEMETRY_TOOLS_MAX = 256;
+/** Characters of a name in an attribute: a tool, a model. */
+export const TELEMETRY_NAME_MAX_CHARS = 256;
+/** Spans that wait to be sent, and about how many bytes they have; the oldest are dropped, and counted. */
+export const TELEMETRY_QUEUE_MAX_SPANS = 4_096;
+export const TELEMETRY_QUEUE_MAX_BYTES = 4 * 1024 * 1024;
+/** Spans in one post. */
+export const TELEMETRY_BATCH_MAX_SPANS = 512;
+/** Series of all metrics together; what would be one more counts in a series that says so. */
+export const TELEMETRY_SERIES_MAX = 1_000;
+/** How long a span waits for others, and a metric for its next post, unless the standard variables say otherwise. */
+export const TELEMETRY_SPANS_EVERY_MS = 5_000;
+export const TELEMETRY_METRICS_EVERY_MS = 60_000;
+/** A post that takes longer has failed, unless the standard variables say otherwise. */
+export const TELEMETRY_POST_MAX_MS = 10_000;
+/** The waits of those variables lie between these. */
+export const TELEMETRY_WAIT_MIN_MS = 100;
+export const TELEMETRY_WAIT_MAX_MS = 3_600_000;
+/** Between two posts of the same spans: each wait is twice the one before, up to the second figure. */
+export const TELEMETRY_RETRY_MIN_MS = 1_000;
+export const TELEMETRY_RETRY_MAX_MS = 60_000;
+/** Bytes of a collector's answer that are read. */
+export const TELEMETRY_ANSWER_MAX_BYTES = 64 * 1024;
+/** The last posts of a daemon that ends. */
+export const TELEMETRY_END_MAX_MS = 3_000;
+/** Records after the kept cursor that a daemon still tells of; where there are more, it begins at the end of the log. */
+export const TELEMETRY_BEHIND_MAX_RECORDS = 100_000;
+/** Before the log is read again after it could not be. */
+export const TELEMETRY_REREAD_MS = 1_000;
+/** Headers that a configuration may add to each post. */
+export const TELEMETRY_HEADERS_MAX = 32;
+/** Bytes of the file with the cursor. */
+export const TELEMETRY_FILE_MAX_BYTES = 4_096;

@@ -136,6 +136,16 @@ const status = z.object({
     .object({ url: z.string().nullable(), trouble: z.string().nullable() })
     .nullable()
     .describe("the URL of HTTP, or why it is not served now; null if nobody asked for it"),
+  telemetry: z
+    .object({
+      endpoint: z.string().nullable().describe("the collector's host and port"),
+      spans_sent: z.int(),
+      spans_dropped: z.int().describe("they found no room, or the collector refused them"),
+      spans_waiting: z.int(),
+      failing: z.string().nullable().describe("why the newest post failed"),
+    })
+    .nullable()
+    .describe("OpenTelemetry; null if nobody asked for it"),
   callers: z.object({
     from: z
       .enum(["kernel", "claims"])

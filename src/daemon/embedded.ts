@@ -108,6 +108,7 @@ const served = (
           callers: peers.evidence(),
           served_by: "program",
           http: null,
+          telemetry: null,
         };
       },
       shutdown: () => Effect.fail(ofTheProgram()),

@@ -38,6 +38,7 @@ import { type Pulse, startPulse } from "./pulse.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
 import { openArtifacts, serveSocket } from "./serving.ts";
 import type { SocketServer } from "./socket.ts";
+import { isTraced, openTelemetry } from "./telemetering.ts";
 import { keepToken } from "./token.ts";
 import { makeTrim } from "./trim.ts";
 import { makeTurns } from "./turns.ts";
@@ -106,7 +107,8 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const peers = peersOf(runtime, log);
     const isHealthy = () => watchdog.health().ok;
     const url = () => doors?.http?.url();
-    const notifications = yield* openNotifications({ ...options, runtime, url, isHealthy });
+    const told = { ...options, runtime, url, isHealthy };
+    const [notifications, telemetry] = [yield* openNotifications(told), yield* openTelemetry(told)];
     const services: Omit<HandlerServices, "caller"> = {
       runtime,
       notifications,
@@ -120,6 +122,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         health: watchdog.health(),
         configuration_changed: registry.isOutdated?.() ?? false,
         callers: peers.evidence(),
+        telemetry: telemetry.standing(),
         served_by: "daemon",
       }),
       shutdown: (agents, reason, by) =>
@@ -134,14 +137,13 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     doors = { server, http };
     const door = http === undefined ? server : withHttp(server, http);
     yield* Deferred.succeed(opened, door);
-    facts = services.facts;
+    ({ facts } = services);
     watchdog.beat();
     yield* keepPlace(options, pulse, place, doors, stopped);
     yield* stopOnSignal(options, services);
     // Written now, because a killed daemon would leave no cache to the next one.
     flushCompileCache();
     log("info", "listening", { pid: process.pid, version, socket: place.path, state_dir: stateDir });
-
     yield* untilStopped(stopped, door, log);
   });
 
@@ -207,6 +209,7 @@ const openRuntime = (
       ),
       prices: yield* atStart(() => openPrices(options.env.HOLDFAST_PRICES)),
       skills,
+      isTraced: isTraced(options),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
       onTick,

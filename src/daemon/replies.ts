@@ -29,6 +29,7 @@ import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";
 import type { LoopLag } from "./health.ts";
 import type { CallerEvidence } from "./peer.ts";
+import type { TelemetryStanding } from "./telemetry-api.ts";
 import type { HealthFacts } from "./watchdog.ts";
 
 /** The answer of a skill; how it was made is in `meta`. */
@@ -56,6 +57,8 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly served_by: "daemon" | "program";
   /** The URL of HTTP; null if nobody asked for it. `trouble`: why it is not served now. */
   readonly http: { readonly url: string | null; readonly trouble: string | null } | null;
+  /** Null if nobody asked for it. */
+  readonly telemetry: TelemetryStanding | null;
 }
 
 /** `next` is the seq to go on from, `cursor` the same with the log's epoch; `records` how many were sent as progress. */

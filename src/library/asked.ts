@@ -14,6 +14,7 @@ import type { DispatchSet } from "../protocol/replies/board.ts";
 import type { SubmittedJob } from "../protocol/replies/jobs.ts";
 import type { ScheduleChange } from "../protocol/replies/schedules.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
+import { traceIn } from "../protocol/trace-variables.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../protocol/worker.ts";
 import type { SpawnReply } from "../runtime/replies.ts";
 import type { RuntimeCalls } from "./calls.ts";
@@ -119,6 +120,7 @@ export const completed = (
   ...(asked as Partial<WorkerSpecInput>),
   kind: asked.kind,
   cwd: directoryOf(asked.cwd),
+  trace: traceIn(process.env),
   runtime: asked.runtime ?? runtimeFor(asked.kind),
   restart: asked.restart ?? adapterFor(asked.kind)?.default_restart ?? "transient",
 });

@@ -20,6 +20,7 @@ import { ProviderConfiguration, Providers } from "./providers.ts";
 import { Role, Roles } from "./roles.ts";
 import { SkillHost } from "./skill-requests.ts";
 import { NAME_FORM } from "./spec-fields.ts";
+import { TelemetryConfiguration } from "./telemetry.ts";
 import { PROFILE_NAMES, type ProfileName, RUNTIME_DEFAULT } from "./words.ts";
 
 const absolute = (what: string) => z.string().regex(/^\//, `${what} is an absolute path`);
@@ -147,6 +148,8 @@ export const Configuration = z.strictObject({
   http: Http.optional(),
   /** The places at which a person is told that an agent waits, and of other news. */
   notifications: Notifications.optional(),
+  /** The collector that gets spans and metrics. */
+  telemetry: TelemetryConfiguration.optional(),
   /** Providers of models for kind `llm`, beside anthropic and openai, or in their place. */
   providers: Providers.default({}),
   /** MCP servers that agents of kind `llm` may name. */
@@ -170,6 +173,7 @@ const PARTS: Readonly<Record<string, z.ZodObject>> = {
   runtimes: UserRuntime,
   skills: Skills,
   http: Http,
+  telemetry: TelemetryConfiguration,
   providers: ProviderConfiguration,
   roles: Role,
 };

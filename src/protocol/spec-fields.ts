@@ -58,7 +58,8 @@ type PartType =
   | "limits"
   | "ready"
   | "json_schema"
-  | "mcp";
+  | "mcp"
+  | "trace";
 
 /** One way to give a field, or a part of it: as a flag, a key of a file, or both. Without a help of its own it has the field's. */
 interface Spelling extends Partial<Omit<FlagDef, "name">> {
@@ -583,6 +584,14 @@ export const SPEC_FIELDS = {
   parent: {
     type: "string",
     help: "the worker whose agent asked for this one",
+    spelt: [],
+    why: "the client finds it",
+    isAmbient: true,
+  },
+  /** From TRACEPARENT and TRACESTATE of the client, for agents and for the spans of the daemon. */
+  trace: {
+    type: "trace",
+    help: "the trace in which it was asked for",
     spelt: [],
     why: "the client finds it",
     isAmbient: true,

@@ -13,11 +13,13 @@ import {
   PROMPT_MAX_BYTES,
   READY_WITHIN_DEFAULT_MS,
   SANDBOX_WRITABLE_MAX,
+  TRACESTATE_MAX_CHARS,
 } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
 import { PermissionRules } from "./permission.ts";
 import { WorkerMcp } from "./spawn-mcp.ts";
 import { FIELDS, type Field, NAME_FORM, SPEC_FIELDS, type SpecFields } from "./spec-fields.ts";
+import { TRACEPARENT_FORM, TRACESTATE_FORM } from "./trace-variables.ts";
 import { WORKER_STATUSES } from "./words.ts";
 
 export { isEnded } from "./words.ts";
@@ -149,6 +151,16 @@ export const OutputSchema = z
   );
 export type OutputSchema = z.infer<typeof OutputSchema>;
 
+/** W3C Trace Context, as TRACEPARENT and TRACESTATE write it. */
+const Trace = z.strictObject({
+  traceparent: z.string().regex(TRACEPARENT_FORM, "a traceparent is 00-TRACE-SPAN-FLAGS, in hexadecimal"),
+  tracestate: z
+    .string()
+    .max(TRACESTATE_MAX_CHARS)
+    .regex(TRACESTATE_FORM, "a tracestate is printable ASCII")
+    .optional(),
+});
+
 const TYPES = {
   kind: AgentKind,
   name: WorkerName,
@@ -165,6 +177,7 @@ const TYPES = {
   ready: Ready,
   json_schema: OutputSchema,
   mcp: WorkerMcp,
+  trace: Trace,
   string: z.string(),
   bool: z.boolean(),
   int: z.int(),

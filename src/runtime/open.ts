@@ -65,6 +65,8 @@ export interface OpenRuntimeOptions {
   readonly roles?: Roles | undefined;
   /** The cgroup that the runtime may divide among its runs. */
   readonly cgroup?: string | undefined;
+  /** The caller makes spans of the log: agents are told of them by TRACEPARENT. Default: false. */
+  readonly isTraced?: boolean | undefined;
   /** The part of config.yaml about skills. */
   readonly skills?: SkillConfiguration | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
@@ -140,7 +142,7 @@ export const openRuntime = (
       defects,
       onTick: options.onTick,
       report,
-      prepare: preparingWith(registry, skills, workerDir),
+      prepare: preparingWith(registry, skills, workerDir, options.isTraced ?? false),
       toolsOf: (spec) => toolPolicyOf(skills.lists, (id) => store.worker(id)?.spec, spec),
     };
     yield* Effect.forkScoped(Effect.repeat(cleaning(runsDir, services), Schedule.spaced(CLEAN_PERIOD_MS)));

@@ -100,10 +100,10 @@ const startable = (
 
 /** The spec as it is recorded. Its names are known to hold no secret. */
 const maskedSpec = (spec: WorkerSpec, redact: Redactor): WorkerSpec => {
-  const { name, supervisor, parent } = spec;
+  const { name, supervisor, parent, trace } = spec;
   const env = redact.env(spec.env);
   const argv = spec.argv.map(redact.text);
-  return { ...redact.value(spec), name, supervisor, parent, env, client_env: {}, argv };
+  return { ...redact.value(spec), name, supervisor, parent, trace, env, client_env: {}, argv };
 };
 
 const shownPlan = (

@@ -14,6 +14,8 @@ import { PORT_PROBE_MAX_MS, SECRET_MAX_BYTES } from "../base/limits.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
 import { addedDirectories } from "../protocol/extensions.ts";
 import { secretArguments } from "../protocol/redact.ts";
+import { traceVariables } from "../protocol/trace-context.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
 import { otherStateDirectories } from "../workspace/sandbox/daemons.ts";
 import { gitDirectories, planWithWorktree } from "../workspace/sandbox/plan.ts";
 import { makeStateDirectories, sandboxed } from "../workspace/sandbox/sandbox.ts";
@@ -66,7 +68,12 @@ export const confiningIn =
 const TO_BE = "WORKER-ID";
 
 export const preparingWith =
-  (registry: Registry, skills: SkillGround, workerDir: Services["workerDir"]): Services["prepare"] =>
+  (
+    registry: Registry,
+    skills: SkillGround,
+    workerDir: Services["workerDir"],
+    isTraced: boolean,
+  ): Services["prepare"] =>
   (adapter, spec, incarnation, session, worker_id, interrupted) =>
     Effect.tryPromise({
       try: async () => {
@@ -97,10 +104,25 @@ export const preparingWith =
         const declared = own === undefined ? [] : spec.inherit_env.flatMap((name) => built.env[name] || []);
         const secrets = [...built.secrets, ...written.secrets, ...declared, ...secretArguments(plan.argv)];
         const client_env = keptEnvironment(spec, variables);
-        return { plan, env: built.env, scripts: written.texts, secrets, client_env };
+        const traced =
+          worker_id === "" ? {} : traceVariables(spec.trace, { worker_id, incarnation, isTraced });
+        return {
+          plan,
+          env: { ...built.env, ...unlessGiven(spec, traced) },
+          scripts: written.texts,
+          secrets,
+          client_env,
+        };
       },
       catch: asHoldfastError,
     });
+
+/** `--env` is above the daemon's own variables. */
+const unlessGiven = (
+  { env }: Pick<WorkerSpec, "env">,
+  variables: Readonly<Record<string, string>>,
+): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => env[name] === undefined));
 
 const fileExists = (cwd: string, path: string): Promise<boolean> =>
   access(resolve(cwd, path)).then(

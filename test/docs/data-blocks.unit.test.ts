@@ -32,7 +32,7 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
   ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
   [
     "a configuration",
-    /^(adapters|binaries|defaults|http|kinds|mcp|notifications|providers|runtimes|skills):/,
+    /^(adapters|binaries|defaults|http|kinds|mcp|notifications|providers|runtimes|skills|telemetry):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
   ],
   [

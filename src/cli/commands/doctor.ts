@@ -17,6 +17,7 @@ import { leftOutSentence } from "./added-kinds.ts";
 import { daemon, files, session, ulimits } from "./doctor-daemon.ts";
 import { notifications } from "./doctor-notify.ts";
 import { spoolRelease } from "./doctor-release.ts";
+import { telemetry } from "./doctor-telemetry.ts";
 import { initCheck, zombiesOfInit } from "./init-check.ts";
 import { findProgram } from "./programs.ts";
 
@@ -316,6 +317,7 @@ export const doctor: CommandHandler = async (context) => {
     await spoolRelease(context),
     await daemon(context),
     await notifications(context),
+    await telemetry(context),
     await eventLog(context),
     await projectionRows(context),
     files(context.stateDir),

@@ -20,11 +20,11 @@ export interface Service {
 
 /**
  * The variables of the service: those that the daemon needs, and PATH for its agents' programs. Variables of this login
- * session or of this command are left out.
+ * session or of this command are left out, and headers of telemetry, which may be secrets.
  */
 const variables = ({ env, stateDir }: Service): Readonly<Record<string, string>> => {
   const sessionless = Object.entries(daemonEnvironment(env)).filter(
-    ([name]) => !/^(XDG_(RUNTIME_DIR|SESSION|SEAT|VTNR)|HOLDFAST_OUTPUT$)/.test(name),
+    ([name]) => !/^(XDG_(RUNTIME_DIR|SESSION|SEAT|VTNR)|HOLDFAST_OUTPUT$|OTEL_.*_HEADERS$)/.test(name),
   );
   const all = { ...Object.fromEntries(sessionless), HOLDFAST_HOME: stateDir };
   return Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));

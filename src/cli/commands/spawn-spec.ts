@@ -24,6 +24,7 @@ import { mcpVariables } from "../../protocol/mcp-references.ts";
 import { parseRule } from "../../protocol/permission-rules.ts";
 import { isTellable, NOT_TELLABLE } from "../../protocol/redact.ts";
 import { plainFields } from "../../protocol/spec-fields.ts";
+import { traceIn } from "../../protocol/trace-variables.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import { type Context, type Env, stateDirOf } from "../context.ts";
 import type { Call, CallPlace } from "../parse.ts";
@@ -302,5 +303,6 @@ export const completedSpec = (
     timeout_ms: asked.timeout_ms ?? defaults.timeout_ms,
     stall_ms: asked.stall_ms ?? defaults.stall_ms,
     parent: parentOf(env),
+    trace: traceIn(env),
   };
 };

@@ -62,6 +62,7 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
         : undefined,
     ],
     ["http", daemon.http && (daemon.http.url ?? paint("bad", oneLine(daemon.http.trouble ?? "", 300)))],
+    ["telemetry", daemon.telemetry && telemetryLine(daemon.telemetry, paint)],
     ["served by", daemon.served_by === "program" ? `a program, pid ${daemon.pid}` : undefined],
     ["state", daemon.state_dir],
     ["socket", daemon.socket],
@@ -115,4 +116,13 @@ export const installed: TextOf<InstallReply> = ({ path, text, commands, ran, eff
   const did = `${DONE[effect]}: ${path}`;
   if (commands.length === 0) return did;
   return ran ? `${did}\nRan: ${commands.join(" && ")}` : `${did}\nNow run: ${commands.join(" && ")}`;
+};
+
+const telemetryLine = (
+  { endpoint, spans_sent, spans_dropped, failing }: NonNullable<Replies["daemon/status"]["telemetry"]>,
+  paint: (style: "warn" | "bad", text: string) => string,
+): string => {
+  const dropped = spans_dropped === 0 ? "" : `, ${paint("warn", `${spans_dropped} dropped`)}`;
+  if (failing !== null) return `${paint("bad", oneLine(failing, 300))}${dropped}`;
+  return `${endpoint}, ${spans_sent} spans sent${dropped}`;
 };

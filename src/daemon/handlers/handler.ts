@@ -32,6 +32,7 @@ export interface HandlerServices {
     | "callers"
     | "http"
     | "served_by"
+    | "telemetry"
   >;
   /** Identifies the caller of this connection; called when a request wants to change something. */
   readonly caller: () => Caller;

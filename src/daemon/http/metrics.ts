@@ -14,6 +14,37 @@ interface Metric {
 
 const MS_PER_S = 1_000;
 
+/** None for a daemon without telemetry. */
+const telemetryOf = ({ telemetry }: DaemonStatus): readonly Metric[] =>
+  telemetry === null
+    ? []
+    : [
+        {
+          name: "telemetry_spans_sent_total",
+          type: "counter",
+          help: "Spans that the collector of OpenTelemetry took.",
+          value: telemetry.spans_sent,
+        },
+        {
+          name: "telemetry_spans_dropped_total",
+          type: "counter",
+          help: "Spans that found no room, or that the collector refused.",
+          value: telemetry.spans_dropped,
+        },
+        {
+          name: "telemetry_spans_waiting",
+          type: "gauge",
+          help: "Spans that wait to be sent.",
+          value: telemetry.spans_waiting,
+        },
+        {
+          name: "telemetry_failing",
+          type: "gauge",
+          help: "1 while the collector takes nothing.",
+          value: telemetry.failing === null ? 0 : 1,
+        },
+      ];
+
 /** Seconds and bytes are the units of Prometheus; counters end in `_total`. No label names a worker: their number is unbounded. */
 const metricsOf = (status: DaemonStatus): readonly Metric[] => [
   {
@@ -115,6 +146,7 @@ const metricsOf = (status: DaemonStatus): readonly Metric[] => [
     help: "Contained defects since the start.",
     value: status.defects.count,
   },
+  ...telemetryOf(status),
 ];
 
 const quoted = (text: string): string =>

@@ -42,7 +42,7 @@ const withReason = (error: HoldfastError): HoldfastError => {
 
 /** A spec for comparison: without the caller, and with today's defaults for fields that an older version did not record. */
 const asAsked = (spec: WorkerSpec): string =>
-  canonicalJson({ ...WorkerSpec.parse(spec), parent: undefined, client_env: undefined });
+  canonicalJson({ ...WorkerSpec.parse(spec), parent: undefined, client_env: undefined, trace: undefined });
 
 interface SpawnHow {
   readonly by: string;

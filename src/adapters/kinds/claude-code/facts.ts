@@ -40,6 +40,7 @@ export const facts = {
     allow_mcp_write: ["agent_api.tools.mcp.add.v1", "agent_api.tools.mcp.remove.v1"],
   },
   binary: { name: "claude", variable: "CLAUDE_BINARY" },
+  provider: "anthropic",
   credentials: [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",

@@ -76,6 +76,7 @@ export const facts = {
     allow_mcp_write: ["agent_api.tools.mcp.add.v1", "agent_api.tools.mcp.remove.v1"],
   },
   binary: { name: "codex", variable: "CODEX_BINARY" },
+  provider: "openai",
   credentials: ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
   default_restart: "transient",
   takes_output_schema: true,

@@ -19,6 +19,7 @@ export const facts = {
   ],
   capabilities: [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ADD_DIRS],
   binary: { name: "gemini", variable: "GEMINI_BINARY" },
+  provider: "gcp.gemini",
   credentials: [
     "GEMINI_API_KEY",
     "GEMINI_CLI_HOME",

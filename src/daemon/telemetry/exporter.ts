@@ -1,0 +1,278 @@
+/**
+ * Telemetry while a daemon runs: a reader follows the log and folds it into spans and metrics, and two fibers post them. The log
+ * is written as without it; a collector that is away costs a bounded queue, and what finds no room there is counted.
+ */
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { Cause, Clock, Effect, Latch, Option, type Scope } from "effect";
+import type { Defects } from "../../actors/defects.ts";
+import { attempt } from "../../actors/machine/attempt.ts";
+import { KIND_FACTS } from "../../adapters/kinds.ts";
+import { replaceFile } from "../../base/files/replace-file.ts";
+import {
+  TELEMETRY_ANSWER_MAX_BYTES,
+  TELEMETRY_BATCH_MAX_SPANS,
+  TELEMETRY_BEHIND_MAX_RECORDS,
+  TELEMETRY_END_MAX_MS,
+  TELEMETRY_REREAD_MS,
+  TELEMETRY_RETRY_MAX_MS,
+  TELEMETRY_RETRY_MIN_MS,
+} from "../../base/limits.ts";
+import { MetricStore } from "../../control/telemetry/metrics.ts";
+import { SpanQueue } from "../../control/telemetry/queue.ts";
+import { SpanFold, TRACED_KINDS, TRACED_TYPES } from "../../control/telemetry/spans.ts";
+import { cursorOf, partsOf } from "../../protocol/cursor.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import type { LogRecord } from "../../protocol/records.ts";
+import type { RuntimeApi } from "../../runtime/api.ts";
+import type { Log } from "../log.ts";
+import { sendPost } from "../posting.ts";
+import type { TelemetryApi, TelemetryStanding } from "../telemetry-api.ts";
+import type { OtlpBody, OtlpEncoder } from "./otlp.ts";
+import type { SignalSettings, TelemetrySettings } from "./settings.ts";
+
+export interface ExporterGround {
+  readonly settings: TelemetrySettings;
+  readonly runtime: Pick<RuntimeApi, "follow" | "info" | "status" | "epoch">;
+  readonly encoder: OtlpEncoder;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly log: Log;
+  readonly defects: Defects;
+  /** The file with the cursor, and what it had when the daemon started. */
+  readonly file: string;
+  readonly kept: string | undefined;
+}
+
+/** How a post went: `again` if the same may be taken later. */
+type PostOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly again: boolean; readonly after_ms: number };
+
+/** The statuses after which OTLP allows another post of the same. */
+const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const MS_PER_S = 1_000;
+const compressed = promisify(gzip);
+
+/** A kind without a provider is its own. */
+const providerOf = (agent_kind: string): string =>
+  KIND_FACTS.find(({ kind }) => kind === agent_kind)?.provider ?? agent_kind;
+
+export class TelemetryExporter implements TelemetryApi {
+  private readonly ground: ExporterGround;
+  private readonly fold: SpanFold;
+  private readonly queue = new SpanQueue();
+  private readonly metrics = new MetricStore();
+  /** Opened when a whole batch waits. */
+  private readonly full = Latch.makeUnsafe(false);
+  /** The seq up to which the log is read; undefined before the first look. */
+  private read: number | undefined;
+  private keptSeq = -1;
+  private sent = 0;
+  private refused = 0;
+  private failing: string | null = null;
+
+  constructor(ground: ExporterGround) {
+    this.ground = ground;
+    this.fold = new SpanFold({ isGenAi: ground.settings.isGenAi, providerOf });
+  }
+
+  standing(): TelemetryStanding {
+    const { traces, metrics } = this.ground.settings;
+    return {
+      endpoint: (traces ?? metrics)?.url.host ?? null,
+      spans_sent: this.sent,
+      spans_dropped: this.queue.dropped + this.refused,
+      spans_waiting: this.queue.size,
+      failing: this.failing,
+    };
+  }
+
+  /** Runs until the scope ends, and then posts once what waits. */
+  readonly run: Effect.Effect<void, never, Scope.Scope> = Effect.gen({ self: this }, function* () {
+    const { traces, metrics, spans_every_ms, metrics_every_ms } = this.ground.settings;
+    const started_ms = yield* Clock.currentTimeMillis;
+    const posts = [
+      ...(traces === undefined ? [] : [this.postSpans(traces)]),
+      ...(metrics === undefined ? [] : [this.postMetrics(metrics, started_ms)]),
+    ];
+    yield* Effect.addFinalizer(() =>
+      Effect.asVoid(Effect.timeoutOption(Effect.all(posts, { discard: true }), TELEMETRY_END_MAX_MS)),
+    );
+    yield* Effect.forkScoped(this.lasting("reading the log for telemetry", this.reading));
+    if (traces !== undefined) {
+      const waited = Effect.timeoutOption(this.full.await, spans_every_ms);
+      const sending = Effect.andThen(waited, this.sendSpans(traces, TELEMETRY_RETRY_MIN_MS));
+      yield* Effect.forkScoped(this.lasting("sending spans", sending));
+    }
+    if (metrics !== undefined) {
+      const sending = Effect.andThen(Effect.sleep(metrics_every_ms), this.postMetrics(metrics, started_ms));
+      yield* Effect.forkScoped(this.lasting("sending metrics", sending));
+    }
+  });
+
+  /** Does it for ever, and goes on after a defect. */
+  private lasting(where: string, work: Effect.Effect<unknown>): Effect.Effect<never> {
+    const told = (cause: Cause.Cause<never>) =>
+      Effect.andThen(
+        Effect.sync(() => this.ground.defects.tell(where, Cause.squash(cause))),
+        Effect.sleep(TELEMETRY_REREAD_MS),
+      );
+    return Effect.forever(Effect.catchCause(Effect.asVoid(work), told));
+  }
+
+  private readonly reading: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.catch(this.followed, (error) =>
+      Effect.suspend(() => {
+        // The log is another one: nothing of it is told.
+        if (error.code === "CURSOR_UNKNOWN") this.read = undefined;
+        else this.ground.log("warn", "the log cannot be read for telemetry", { cause: error.message });
+        return Effect.sleep(TELEMETRY_REREAD_MS);
+      }),
+    ),
+  );
+
+  private readonly followed: Effect.Effect<void, HoldfastError> = Effect.suspend(() =>
+    Effect.gen({ self: this }, function* () {
+      const { runtime } = this.ground;
+      const from = this.read ?? this.beginning((yield* runtime.status()).head);
+      this.read = from;
+      const filter = { types: TRACED_TYPES, kinds: TRACED_KINDS };
+      yield* runtime.follow({ from, follow: true, filter }, ({ lines, head }) => this.takePage(lines, head));
+    }),
+  );
+
+  /** After the kept cursor; at the end of the log if it is of another history, or too far behind. */
+  private beginning(head: number): number {
+    const { kept, runtime } = this.ground;
+    if (kept === undefined) return head;
+    const { epoch, seq } = partsOf(kept);
+    const isNear = epoch === runtime.epoch && seq <= head && head - seq <= TELEMETRY_BEHIND_MAX_RECORDS;
+    return isNear ? seq : head;
+  }
+
+  private takePage(lines: readonly string[], head: number): Promise<void> | undefined {
+    const records = lines.map((line) => JSON.parse(line) as LogRecord);
+    const unknown = new Set(
+      records.flatMap((record) =>
+        record.worker_id === undefined || this.fold.knows(record) ? [] : [record.worker_id],
+      ),
+    );
+    if (unknown.size === 0) return this.takeAll(records, head);
+    return Effect.runPromise(Effect.forEach(unknown, (id) => this.lookUp(id), { discard: true })).then(() =>
+      this.takeAll(records, head),
+    );
+  }
+
+  /** A worker that is on record no more has no spans. */
+  private lookUp(id: string): Effect.Effect<void> {
+    return Effect.map(Effect.option(this.ground.runtime.info(id)), (found) => {
+      if (Option.isSome(found)) this.fold.learn(id, found.value);
+    });
+  }
+
+  private takeAll(records: readonly LogRecord[], head: number): undefined {
+    const { traces, metrics } = this.ground.settings;
+    for (const record of records) {
+      const { spans, measured } = this.fold.take(record);
+      if (traces !== undefined) for (const span of spans) this.queue.push(span);
+      if (metrics !== undefined) for (const one of measured) this.metrics.take(one);
+    }
+    this.read = head;
+    if (this.queue.size >= TELEMETRY_BATCH_MAX_SPANS) Latch.openUnsafe(this.full);
+    return undefined;
+  }
+
+  /** Posts all that waits, batch after batch. A collector that is away is asked again, ever more seldom. */
+  private sendSpans(to: SignalSettings, wait_ms: number): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      Latch.closeUnsafe(this.full);
+      const posted = yield* this.postSpans(to);
+      yield* this.keep;
+      if (!posted.ok && posted.again) {
+        yield* Effect.sleep(Math.max(wait_ms, posted.after_ms));
+        return yield* this.sendSpans(to, Math.min(TELEMETRY_RETRY_MAX_MS, 2 * wait_ms));
+      }
+      if (this.queue.size > 0) yield* this.sendSpans(to, TELEMETRY_RETRY_MIN_MS);
+    });
+  }
+
+  /** One batch. */
+  private postSpans(to: SignalSettings): Effect.Effect<PostOutcome> {
+    return Effect.gen({ self: this }, function* () {
+      const batch = this.queue.first(TELEMETRY_BATCH_MAX_SPANS);
+      if (batch.length === 0) return { ok: true } as const;
+      const posted = yield* this.post(to, this.ground.encoder.spans(batch, to.protocol));
+      if (posted.ok) this.sent += batch.length;
+      else if (!posted.again) this.refused += batch.length;
+      if (posted.ok || !posted.again) this.queue.remove(batch);
+      return posted;
+    });
+  }
+
+  /** Each post has all that was measured since the start, so one that fails loses nothing. */
+  private postMetrics(to: SignalSettings, started_ms: number): Effect.Effect<unknown> {
+    return Effect.gen({ self: this }, function* () {
+      const all = this.metrics.all();
+      if (all.length === 0) return;
+      const now_ms = yield* Clock.currentTimeMillis;
+      yield* this.post(to, this.ground.encoder.metrics(all, started_ms, now_ms, to.protocol));
+    });
+  }
+
+  private post(to: SignalSettings, { bytes, type }: OtlpBody): Effect.Effect<PostOutcome> {
+    const { url, headers, timeout_ms, isCompressed } = to;
+    const posting = Effect.tryPromise({
+      try: async () =>
+        sendPost({
+          url,
+          headers: {
+            ...headers,
+            ...this.ground.headers,
+            "content-type": type,
+            ...(isCompressed ? { "content-encoding": "gzip" } : {}),
+          },
+          body: isCompressed ? await compressed(bytes) : bytes,
+          timeout_ms,
+          answer_max_bytes: TELEMETRY_ANSWER_MAX_BYTES,
+        }),
+      catch: (cause) => cause as NodeJS.ErrnoException,
+    });
+    return Effect.match(posting, {
+      onSuccess: ({ status, retry_after_s = 0 }) => {
+        if (status >= 200 && status < 300) return this.went();
+        return this.failed(
+          `${url.host} answered with status ${status}.`,
+          AGAIN.has(status),
+          retry_after_s * MS_PER_S,
+        );
+      },
+      onFailure: ({ message, code }) => this.failed(code ? `${message} (${code})` : message, true, 0),
+    });
+  }
+
+  private went(): PostOutcome {
+    if (this.failing !== null) this.ground.log("info", "telemetry is taken again");
+    this.failing = null;
+    return { ok: true };
+  }
+
+  private failed(reason: string, again: boolean, after_ms: number): PostOutcome {
+    if (this.failing === null) this.ground.log("warn", "telemetry was not taken", { reason });
+    this.failing = reason;
+    return { ok: false, again, after_ms: Math.min(after_ms, TELEMETRY_RETRY_MAX_MS) };
+  }
+
+  /** The next daemon begins before the oldest span that was not sent. */
+  private readonly keep: Effect.Effect<void> = Effect.suspend(() => {
+    const { runtime, file, log } = this.ground;
+    const seq = this.queue.oldest === undefined ? this.read : this.queue.oldest - 1;
+    if (seq === undefined || seq === this.keptSeq) return Effect.void;
+    this.keptSeq = seq;
+    const text = `${JSON.stringify({ version: 1, cursor: cursorOf(runtime.epoch, seq) })}\n`;
+    return Effect.catch(
+      attempt(() => replaceFile(file, text)),
+      ({ message }) =>
+        Effect.sync(() => log("warn", "the cursor of telemetry cannot be kept", { cause: message })),
+    );
+  });
+}
