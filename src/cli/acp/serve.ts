@@ -3,20 +3,25 @@ import { Readable, Writable } from "node:stream";
 import {
   type AgentContext,
   agent,
+  type McpServer,
   ndJsonStream,
   RequestError,
   type SessionInfo,
+  type SessionModeState,
 } from "@agentclientprotocol/sdk";
 import { ACP_SESSIONS_MAX } from "../../base/limits.ts";
-import { asHoldfastError } from "../../protocol/errors.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
+import { addedKind } from "../commands/added-kinds.ts";
 import { askedSpec } from "../commands/spawn.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { LastingLink } from "../lasting-link.ts";
 import { VERSION } from "../package.ts";
 import { conversation, namesWorker } from "./conversation.ts";
+import { modeOf, modesOf } from "./modes.ts";
 import { promptText } from "./prompt.ts";
+import { editorServers } from "./servers.ts";
 import { AcpSession, requestErrorOf } from "./session.ts";
 
 const PROTOCOL_VERSION = 1;
@@ -26,6 +31,7 @@ const SESSION_LABEL = { editor: "session" } as const;
 /** Serves until the editor closes stdin. The workers go on. */
 export const serve: CommandHandler = async (context) => {
   const sessions = new EditorSessions(context);
+  await sessions.check();
   const app = agent({ name: "holdfast" })
     .onRequest("initialize", () => ({
       protocolVersion: PROTOCOL_VERSION,
@@ -33,28 +39,36 @@ export const serve: CommandHandler = async (context) => {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { embeddedContext: true },
-        sessionCapabilities: { list: {}, resume: {}, close: {} },
+        mcpCapabilities: { http: true },
+        sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
       },
     }))
     .onRequest("session/new", ({ params, client }) =>
-      answered(async () => ({ sessionId: await sessions.begin(params.cwd, client) })),
+      answered(async () => {
+        const id = await sessions.begin(params.cwd, params.mcpServers, client);
+        return { sessionId: id, modes: await sessions.modes(id) };
+      }),
     )
     .onRequest("session/load", ({ params, client }) =>
       answered(async () => {
         await (await sessions.attach(params.sessionId, client, true)).replay();
-        return {};
+        return { modes: await sessions.modes(params.sessionId) };
       }),
     )
     .onRequest("session/resume", ({ params, client }) =>
       answered(async () => {
         (await sessions.attach(params.sessionId, client, false)).follow();
-        return {};
+        return { modes: await sessions.modes(params.sessionId) };
       }),
     )
     .onRequest("session/list", ({ params }) =>
       answered(async () => ({ sessions: [...(await sessions.list(params.cwd ?? undefined))] })),
     )
+    .onRequest("session/set_mode", ({ params }) =>
+      answered(() => sessions.setMode(params.sessionId, params.modeId)),
+    )
     .onRequest("session/close", ({ params }) => answered(() => sessions.close(params.sessionId)))
+    .onRequest("session/delete", ({ params }) => answered(() => sessions.remove(params.sessionId)))
     .onRequest("session/prompt", async ({ params }) => ({
       stopReason: await sessions.of(params.sessionId).prompt(promptText(params.prompt)),
     }))
@@ -90,6 +104,25 @@ class EditorSessions {
     this.gone.abort();
   }
 
+  /** Fails if the command's word is neither a kind nor a worker. */
+  async check(): Promise<void> {
+    const { call } = this.context;
+    const word = call.args[0]!;
+    if (!namesWorker(call) || (await this.workerNamed(word)) !== undefined) return;
+    try {
+      await this.link.outlasting((client) => addedKind(this.context, client, word));
+    } catch (cause) {
+      if (asHoldfastError(cause).code !== "INVALID_AGENT_KIND") throw cause;
+      throw new HoldfastError(
+        "INVALID_AGENT_KIND",
+        `There is no kind and no worker ${JSON.stringify(word)}.`,
+        {
+          suggestion: "Choose a kind of agent capabilities, or a worker of agent list.",
+        },
+      );
+    }
+  }
+
   of(id: string): AcpSession {
     const session = this.open.get(id);
     if (session === undefined) throw RequestError.resourceNotFound(id);
@@ -97,11 +130,11 @@ class EditorSessions {
   }
 
   /** A new worker; or the one that the command names. */
-  async begin(cwd: string, editor: AgentContext): Promise<string> {
+  async begin(cwd: string, servers: readonly McpServer[], editor: AgentContext): Promise<string> {
     const { call } = this.context;
     const from = await this.link.cursor();
     const named = namesWorker(call) ? await this.workerNamed(call.args[0]!) : undefined;
-    const id = named ?? (await this.spawn(cwd));
+    const id = named ?? (await this.spawn(cwd, servers));
     this.keep(id, from, editor).follow();
     return id;
   }
@@ -125,6 +158,35 @@ class EditorSessions {
         title: name ?? task,
         updatedAt: last_event_at ?? created_at,
       }));
+  }
+
+  /** Null where a mode would change nothing. */
+  async modes(id: string): Promise<SessionModeState | null> {
+    const { spec } = await this.link.ask("agent/info", { id });
+    return modesOf(spec.permission, this.of(id).mode) ?? null;
+  }
+
+  async setMode(id: string, mode: string): Promise<object> {
+    const session = this.of(id);
+    const { spec } = await this.link.ask("agent/info", { id });
+    session.mode = modeOf(spec.permission, mode);
+    return {};
+  }
+
+  /** Kills and archives the worker of an editor's session. */
+  async remove(ref: string): Promise<object> {
+    const { id, labels, ended_at } = await this.link.ask("agent/info", { id: ref });
+    if (labels.editor !== SESSION_LABEL.editor)
+      throw new HoldfastError("INVALID_REQUEST", `No editor began ${ref}, so none can delete it.`, {
+        suggestion: `agent kill ${ref} ends it, and agent archive ${ref} takes it out of lists.`,
+      });
+    this.open.get(id)?.end();
+    this.open.delete(id);
+    const key = () => ({ ids: [id], idempotency_key: crypto.randomUUID() });
+    if (ended_at === null)
+      await this.link.ask("agent/kill", { ...key(), reason: "An editor deleted its session." });
+    await this.link.ask("agent/archive", key());
+    return {};
   }
 
   /** Ends the agent's input: it finishes its turn, and ends. */
@@ -155,9 +217,11 @@ class EditorSessions {
     });
   }
 
-  private async spawn(cwd: string): Promise<string> {
+  private async spawn(cwd: string, servers: readonly McpServer[]): Promise<string> {
     const { context, link } = this;
-    const { spec: made } = await askedSpec({ ...context, cwd }, conversation(context.call));
+    const { mcp, variables } = editorServers(servers);
+    const place = { ...context, cwd, env: { ...context.env, ...variables } };
+    const { spec: made } = await askedSpec(place, conversation(context.call), mcp);
     const spec: WorkerSpecInput = { ...made, labels: { ...made.labels, ...SESSION_LABEL } };
     return (await link.ask("agent/spawn", { spec, idempotency_key: crypto.randomUUID() })).id;
   }

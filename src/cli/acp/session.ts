@@ -12,6 +12,7 @@ import {
 import { ACP_CATCH_UP_MAX_MS, ACP_DAEMON_LOOK_MS } from "../../base/limits.ts";
 import { cursorOf, partsOf, type StartCursor } from "../../protocol/cursor.ts";
 import { asHoldfastError, type ErrorCode, type HoldfastError } from "../../protocol/errors.ts";
+import type { Permission } from "../../protocol/permission.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { ApprovalRequested } from "../../protocol/talk-records.ts";
 import type { LastingLink } from "../lasting-link.ts";
@@ -41,6 +42,8 @@ interface EditorGround {
 }
 
 export class AcpSession {
+  /** The answer to requests for permission, or that the editor is asked. It ends with this editor, so that nobody allows unseen. */
+  mode: Permission = "ask";
   private readonly ground: EditorGround;
   private readonly ended = new AbortController();
   private readonly epoch: string;
@@ -163,38 +166,41 @@ export class AcpSession {
   }
 
   /** The first answer counts, of whichever editor or person; a request that is answered elsewhere is taken back here. */
-  private async askPermission({
-    approval_id,
-    tool_use_id,
-    title,
-    tool,
-    input,
-  }: ApprovalRequested): Promise<void> {
-    const { id, link, editor } = this.ground;
+  private async askPermission(request: ApprovalRequested): Promise<void> {
+    const { approval_id } = request;
+    const { link } = this.ground;
     const answered = new AbortController();
     this.asking.set(approval_id, answered);
     try {
       const { approvals } = await link.ask("agent/approvals", { id: approval_id });
       if (approvals.length === 0) return;
-      const toolCall = {
-        toolCallId: tool_use_id ?? approval_id,
-        title: title === "" ? (tool ?? "tool") : title,
-        status: "pending",
-        rawInput: input,
-      } as const;
-      const { outcome }: RequestPermissionResponse = await editor.request(
-        "session/request_permission",
-        { sessionId: id, toolCall, options: [...OPTIONS] },
-        { cancellationSignal: answered.signal },
-      );
+      const decision = this.mode === "ask" ? await this.askEditor(request, answered.signal) : this.mode;
       if (answered.signal.aborted) return;
-      const decision = outcome.outcome === "selected" && outcome.optionId === "allow" ? "allow" : "deny";
       await link.ask("agent/approve", { id: approval_id, decision, idempotency_key: crypto.randomUUID() });
     } catch {
       // The editor cannot ask, or another answer came first: the request stays with the daemon.
     } finally {
       this.asking.delete(approval_id);
     }
+  }
+
+  private async askEditor(
+    { approval_id, tool_use_id, title, tool, input }: ApprovalRequested,
+    cancellationSignal: AbortSignal,
+  ): Promise<"allow" | "deny"> {
+    const { id, editor } = this.ground;
+    const toolCall = {
+      toolCallId: tool_use_id ?? approval_id,
+      title: title === "" ? (tool ?? "tool") : title,
+      status: "pending",
+      rawInput: input,
+    } as const;
+    const { outcome }: RequestPermissionResponse = await editor.request(
+      "session/request_permission",
+      { sessionId: id, toolCall, options: [...OPTIONS] },
+      { cancellationSignal },
+    );
+    return outcome.outcome === "selected" && outcome.optionId === "allow" ? "allow" : "deny";
   }
 
   /** Waits until the editor was shown every record that there is now. */

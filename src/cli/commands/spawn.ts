@@ -88,22 +88,24 @@ const readMcp = async ({ cwd }: Context, { flags }: Call): Promise<WorkerSpecInp
 
 export const spawn = (context: Context): Promise<CommandResult> => spawnFrom(context, context.call);
 
-/** The spec that `call` requests, and a connection. The prompt is read before a daemon is started. */
+/** The spec that `call` requests, and a connection. The prompt is read before a daemon is started. `more`: MCP servers beside those of --mcp, which win by name. */
 export const askedSpec = async (
   context: Context,
   call: Call,
+  more: WorkerSpecInput["mcp"] = {},
 ): Promise<{ readonly client: Client; readonly spec: WorkerSpecInput }> => {
   const source = promptSource(call);
-  const read = source === undefined ? undefined : await readPrompt(context, source);
+  const prompt = source === undefined ? undefined : await readPrompt(context, source);
 
   const output_schema = await readOutputSchema(context, call);
-  const mcp = await readMcp(context, call);
+  const read = await readMcp(context, call);
+  const mcp = Object.keys(more).length === 0 ? read : { ...more, ...read };
 
   const client = await context.connect({ start: true });
   const [typed = PROGRAM_KIND] = call.args;
   const added = kindOf(typed) === undefined ? await addedKind(context, client, typed) : undefined;
   const spec = specOf(call, context, added, mcp);
-  return { client, spec: { ...spec, prompt: read ?? spec.prompt, output_schema } };
+  return { client, spec: { ...spec, prompt: prompt ?? spec.prompt, output_schema } };
 };
 
 /** The answer; a failure with the next step for this kind. */

@@ -78,6 +78,74 @@ it("a permission is the editor's to give, and is given once", async () => {
   );
 });
 
+it("the editor's MCP servers are the agent's, and their secrets stand in no argument, variable or record", async () => {
+  const secret = "hunter2-of-the-editor";
+  const editor = await edit(fixture("served"));
+  const { sessionId } = await editor.agent.request("session/new", {
+    cwd: commands.home,
+    mcpServers: [
+      { name: "My tickets", command: "/bin/echo", args: ["hi"], env: [{ name: "TOKEN", value: secret }] },
+    ],
+  });
+  expect(await say(editor, sessionId, "hello")).toEqual({ stopReason: "end_turn" });
+  const noted = linesOf("served").find((line) => line.includes(" servers ")) ?? "";
+  const [server] = JSON.parse(noted.slice(noted.indexOf("["))) as [{ name: string; args: string[] }];
+  expect(server.name).toBe("My-tickets");
+  expect(readFileSync(server.args[0]!, "utf8")).toContain(secret);
+  expect(linesOf("served").join()).not.toContain(secret);
+  expect(linesOf("served").filter((line) => line.includes("leak"))).toEqual([]);
+  expect(JSON.stringify((await commands.agent("info", sessionId)).data)).not.toContain(secret);
+
+  const sse = { type: "sse", name: "old", url: "http://127.0.0.1:1/", headers: [] } as const;
+  await expect(
+    editor.agent.request("session/new", { cwd: commands.home, mcpServers: [sse] }),
+  ).rejects.toMatchObject({ message: expect.stringContaining("sse") });
+});
+
+it("a mode of the session answers its agent's requests; an agent that asks nobody has none", async () => {
+  const editor = await edit(fixture("moded"));
+  const { sessionId, modes } = await editor.agent.request("session/new", {
+    cwd: commands.home,
+    mcpServers: [],
+  });
+  expect(modes).toMatchObject({ currentModeId: "ask", availableModes: [{}, {}, {}] });
+  await editor.agent.request("session/set_mode", { sessionId, modeId: "allow" });
+  expect(await say(editor, sessionId, "ask nicely")).toEqual({ stopReason: "end_turn" });
+  await editor.agent.request("session/set_mode", { sessionId, modeId: "deny" });
+  expect(await say(editor, sessionId, "ask again")).toEqual({ stopReason: "end_turn" });
+  expect(editor.text("agent_message_chunk")).toBe("was allowedwas refused");
+  expect(editor.asked).toEqual([]);
+  await expect(editor.agent.request("session/set_mode", { sessionId, modeId: "yolo" })).rejects.toMatchObject(
+    { message: expect.stringContaining("Choose one of ask, deny, allow") },
+  );
+
+  const free = await edit(fixture("free", "--permission", "allow"));
+  const other = await free.agent.request("session/new", { cwd: commands.home, mcpServers: [] });
+  expect(other.modes).toBeNull();
+  await expect(
+    free.agent.request("session/set_mode", { sessionId: other.sessionId, modeId: "deny" }),
+  ).rejects.toMatchObject({ message: expect.stringContaining("--permission allow") });
+});
+
+it("a session that is deleted is killed and listed no more; a worker of others cannot be deleted", async () => {
+  const editor = await edit(fixture("deleted"));
+  const sessionId = await begun(editor);
+  await editor.agent.request("session/delete", { sessionId });
+  expect((await commands.agent("info", sessionId)).data).toMatchObject({
+    status: "cancelled",
+    archived: true,
+  });
+  const { sessions } = await editor.agent.request("session/list", { cwd: commands.home });
+  expect(sessions.map((each) => each.sessionId)).not.toContain(sessionId);
+
+  const { data } = await commands.agent("spawn", "--", "sleep", "60");
+  const { id } = data as { id: string };
+  await expect(editor.agent.request("session/delete", { sessionId: id })).rejects.toMatchObject({
+    message: expect.stringContaining("No editor began"),
+  });
+  await commands.agent("kill", id);
+});
+
 it("a turn can be cancelled", async () => {
   const editor = await edit(fixture("hangs"));
   const id = await begun(editor);
@@ -151,8 +219,9 @@ it(
     const ran = await commands.start(["acp"]).ended;
     expect({ exit: ran.exit, stdout: ran.stdout }).toEqual({ exit: 3, stdout: "" });
     expect(ran.stderr).toContain("agent acp needs a KIND, or the ID of a worker");
-    const editor = await edit(["nobody"]);
-    await expect(begun(editor)).rejects.toMatchObject({ message: expect.stringContaining("nobody") });
+    const nobody = await commands.start(["acp", "nobody"]).ended;
+    expect({ exit: nobody.exit, stdout: nobody.stdout }).toEqual({ exit: 3, stdout: "" });
+    expect(nobody.stderr).toContain('There is no kind and no worker "nobody".');
   },
   PROMPT_MAX_MS,
 );
