@@ -835,6 +835,14 @@ export const RAW_REPLY_REST_BYTES = 1_024;
 export const RAW_INLINE_MIN_BYTES = 768;
 /** Raw bytes that `-o json` puts into its one envelope. */
 export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
+/** A client waits this long for the first answer of another host. ssh may ask a person for a password meanwhile. */
+export const HOST_ANSWER_MAX_MS = 60_000;
+/** Characters that are kept of the words on stderr of the program that reaches a host. */
+export const HOST_SAID_MAX_CHARS = 4_096;
+/** A client whose connection to another host broke tries for this long: a laptop sleeps, a network is down. */
+export const HOST_AGAIN_WAIT_MS = 60 * 60_000;
+/** The pause between two tries to reach a host again. */
+export const HOST_AGAIN_POLL_MS = 1_000;
 /** A client whose daemon restarts waits this long for the next daemon. A restart takes seconds. */
 export const NEXT_DAEMON_WAIT_MS = 30_000;
 /** A client that waits for the next daemon checks this often. */

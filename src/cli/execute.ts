@@ -23,6 +23,7 @@ import {
 } from "./context.ts";
 import { HANDLERS } from "./handlers.ts";
 import { type IdlePrinter, makeHeartbeat } from "./heartbeat.ts";
+import { hostConnector, hostVersionProblem } from "./hosts.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
 import { mistakes } from "./mistakes.ts";
 import type { Call } from "./parse.ts";
@@ -192,7 +193,7 @@ class Printing {
       warn: (text) => this.warn(text),
       cleanups,
       cwd: process.cwd(),
-      connect: connector(stateDir, env, process.cwd(), () => this.connected(), cleanups),
+      connect: this.connector(cleanups),
       record: (record) => this.record(record),
       line: (value) => this.record(value as LogRecord),
       know: lines.know,
@@ -269,6 +270,17 @@ class Printing {
 
   private warn(text: string): void {
     if (!this.warnings.includes(text)) this.warnings.push(text);
+  }
+
+  private connector(cleanups: Context["cleanups"]): Context["connect"] {
+    const { env, stateDir, call } = this.means;
+    const { host, "state-dir": there } = call.flags as Partial<Record<string, string>>;
+    if (host === undefined) return connector(stateDir, env, process.cwd(), () => this.connected(), cleanups);
+    const connected = (version: string): void => {
+      const problem = hostVersionProblem(host, version);
+      if (problem !== undefined) this.warn(problem);
+    };
+    return hostConnector(host, there, connected, cleanups);
   }
 
   private connected(): void {

@@ -139,6 +139,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "mcp/add": mcp.add,
   "mcp/remove": mcp.remove,
   "agent/acp": async (context) => (await import("./acp/serve.ts")).serve(context),
+  "agent/relay": async (context) => (await import("./commands/relay.ts")).relay(context),
   "mcp/serve": async (context) => (await import("./mcp/serve.ts")).serve(context),
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "config/list": config.list,

@@ -3,6 +3,7 @@ import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { environmentProblems } from "./choices.ts";
 import type { Env } from "./context.ts";
 import { CHECKS, CONDITIONS, GATES } from "./handlers.ts";
+import { hostProblems } from "./hosts.ts";
 import { type Call, invalid } from "./parse.ts";
 import { badArguments, badDirectory, notUtf8, thisProcess } from "./utf8.ts";
 
@@ -34,6 +35,7 @@ export const mistakes = (
   if (call.unknown) return call.unknown;
   const problems = [
     ...call.problems,
+    ...hostProblems(call),
     ...(CHECKS[name]?.(call, place) ?? []),
     ...environmentProblems(place.env),
   ];

@@ -3,7 +3,13 @@
  * next daemon answers, and meanwhile say in one line what they wait for.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS } from "../base/limits.ts";
+import {
+  HOST_AGAIN_POLL_MS,
+  HOST_AGAIN_WAIT_MS,
+  NEXT_DAEMON_POLL_MS,
+  NEXT_DAEMON_WAIT_MS,
+} from "../base/limits.ts";
+import { commandLine } from "../base/shell.ts";
 import type { Client } from "../daemon/client.ts";
 import { afterTries, asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { Context } from "./context.ts";
@@ -33,32 +39,49 @@ export const outlasting = async <T>(
       const crashed = client.isBroken();
       client.close();
       const start = options.start === true && crashed;
-      context.notice(
-        `The daemon is gone; its agents keep running. ${start ? "Starting" : "Waiting for"} the next one${start ? "." : ": agent daemon start"}`,
-      );
+      context.notice(lostSentence(context, start));
       client = await nextDaemon(context, options, start);
       context.retried();
-      context.notice("The next daemon answers.");
+      context.notice(hostOf(context) === undefined ? "The next daemon answers." : "The host answers again.");
     }
   }
 };
 
+const hostOf = ({ flags }: Context): string | undefined => flags.host as string | undefined;
+
+const lostSentence = (context: Context, start: boolean): string => {
+  const host = hostOf(context);
+  if (host !== undefined)
+    return `The connection to ${host} is gone; its agents keep running. Connecting again.`;
+  return `The daemon is gone; its agents keep running. ${start ? "Starting" : "Waiting for"} the next one${start ? "." : ": agent daemon start"}`;
+};
+
+/** A host may be away for long: a laptop sleeps, a network is down. */
+const waitsOf = (host: string | undefined): { readonly wait_ms: number; readonly poll_ms: number } =>
+  host === undefined
+    ? { wait_ms: NEXT_DAEMON_WAIT_MS, poll_ms: NEXT_DAEMON_POLL_MS }
+    : { wait_ms: HOST_AGAIN_WAIT_MS, poll_ms: HOST_AGAIN_POLL_MS };
+
 const nextDaemon = async (context: Context, options: OutlastOptions, start: boolean): Promise<Client> => {
-  const deadline = Math.min(
-    performance.now() + NEXT_DAEMON_WAIT_MS,
-    options.deadline ?? Number.POSITIVE_INFINITY,
-  );
+  const host = hostOf(context);
+  const { wait_ms, poll_ms } = waitsOf(host);
+  const deadline = Math.min(performance.now() + wait_ms, options.deadline ?? Number.POSITIVE_INFINITY);
   let tries = 0;
   do {
     tries += 1;
     const client = await answering(context, start);
     if (client !== undefined) return client;
-    await sleep(NEXT_DAEMON_POLL_MS);
+    await sleep(poll_ms);
   } while (performance.now() < deadline);
-  const error = new HoldfastError("UNAVAILABLE", "The daemon went away, and no other one started.", {
-    suggestion: `Its agents keep running. To continue here: agent daemon start && ${options.resume()}`,
-  });
-  throw afterTries(error, tries, NEXT_DAEMON_POLL_MS);
+  const error =
+    host === undefined
+      ? new HoldfastError("UNAVAILABLE", "The daemon went away, and no other one started.", {
+          suggestion: `Its agents keep running. To continue here: agent daemon start && ${options.resume()}`,
+        })
+      : new HoldfastError("UNAVAILABLE", `The host ${host} went away, and did not come back.`, {
+          suggestion: `Its agents keep running. To continue here: ${options.resume()} --host ${commandLine([host])}`,
+        });
+  throw afterTries(error, tries, poll_ms);
 };
 
 /** Connects to a daemon that answers. A stopping daemon still accepts connections but answers nothing. */

@@ -284,6 +284,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/top": z.object({}),
   "mcp/serve": z.object({}),
   "agent/acp": z.object({}),
+  "agent/relay": z.object({}),
   "agent/attach": z.object({}),
   "agent/tree": z.union([
     TreeSupervisor,

@@ -23,6 +23,13 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     default: "$HOLDFAST_HOME",
   },
   {
+    name: "host",
+    type: "string",
+    value: "HOST",
+    help: "talk to the daemon of another host: ssh://[USER@]MACHINE[:PORT], or exec:PROGRAM ARGUMENT…; --state-dir is then a directory there",
+    default: "this machine",
+  },
+  {
     name: "envelope",
     type: "enum",
     values: ["g1", "g2"],

@@ -63,6 +63,18 @@ export const PROGRAM_COMMANDS = inGroup("For programs", [
     ],
   },
   {
+    words: ["relay"],
+    danger: "mutating",
+    summary: "Join stdin and stdout to this machine's daemon, for agent --host on another one",
+    details:
+      "`agent --host` runs it there (docs/how-to/other-hosts.md). The first line is the daemon's status; then the lines are those of its socket.",
+    flags: [
+      { name: "stdio", type: "bool", help: "join stdin and stdout; there is no other way" },
+      { name: "start", type: "bool", help: "start the daemon if none runs" },
+    ],
+    examples: ["ssh -T build agent relay --stdio"],
+  },
+  {
     words: ["manifest"],
     danger: "safe",
     summary: "Print every command with its flags, exit codes and schemas, as JSON",

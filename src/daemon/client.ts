@@ -2,7 +2,6 @@
  * The client's end of the socket (architecture §7): one connection for any number of requests, whose answers are matched by
  * request id. Loads only Node's own modules.
  */
-import type { Socket } from "node:net";
 import { REPLY_MAX_BYTES, REQUEST_MAX_BYTES } from "../base/limits.ts";
 import { makeLineSplitter } from "../base/line-splitter.ts";
 import { type EnvelopeV1, errorOf, outcomeOf } from "../protocol/envelope-v1.ts";
@@ -48,6 +47,12 @@ export interface Client {
   close(): void;
 }
 
+/** The bytes of a connection: a socket, or a program that is joined to one. */
+export interface Wire extends AsyncIterable<Buffer> {
+  write(text: string): unknown;
+  destroy(): unknown;
+}
+
 export const valueOrThrow = <T>(outcome: Outcome<T>): T => {
   if (outcome.ok) return outcome.value;
   throw outcome.error;
@@ -73,11 +78,11 @@ const tooLarge = (command: string, bytes: number): HoldfastError =>
   );
 
 /** The first request carries `token`, and the marker of the run in which this client runs. */
-export const makeClient = (socket: Socket, token?: string, run?: string): Client =>
+export const makeClient = (socket: Wire, token?: string, run?: string): Client =>
   new SocketClient(socket, { ...(token !== undefined && { token }), ...(run !== undefined && { run }) });
 
 class SocketClient implements Client {
-  private readonly socket: Socket;
+  private readonly socket: Wire;
   private readonly waiting = new Map<string, PendingRequest>();
   private readonly splitter = makeLineSplitter(REPLY_MAX_BYTES);
   private broken: HoldfastError | undefined;
@@ -86,7 +91,7 @@ class SocketClient implements Client {
   /** The token and the marker, until the first request has carried them. */
   private unpresented: { readonly token?: string; readonly run?: string };
 
-  constructor(socket: Socket, presented: { readonly token?: string; readonly run?: string }) {
+  constructor(socket: Wire, presented: { readonly token?: string; readonly run?: string }) {
     this.socket = socket;
     this.unpresented = presented;
     this.readAll().catch((cause) => {
@@ -151,7 +156,7 @@ class SocketClient implements Client {
   /** Handles lines in order. While a slow terminal is written to, the socket is not read, so the daemon keeps the rest. */
   private async readAll(): Promise<never> {
     for await (const chunk of this.socket) {
-      for (const line of this.splitter.push(chunk as Buffer)) {
+      for (const line of this.splitter.push(chunk)) {
         if ("tooLong" in line)
           throw new HoldfastError(
             "OUTPUT_TOO_LARGE",

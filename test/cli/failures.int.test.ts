@@ -150,6 +150,7 @@ const ELSEWHERE = [
   "agent/top",
   "mcp/serve",
   "agent/acp",
+  "agent/relay",
   "agent/capabilities",
   "agent/doctor",
   "agent/completion",

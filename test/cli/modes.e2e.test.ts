@@ -231,6 +231,7 @@ it("covers every command", () => {
     // They speak other protocols (mcp/serve.e2e, acp/serve.e2e).
     "mcp/serve",
     "agent/acp",
+    "agent/relay",
     // They need a terminal (top.e2e), and a daemon that serves HTTP (web/dashboard.e2e).
     "agent/attach",
     "agent/top",

@@ -172,6 +172,7 @@ const ELSEWHERE = [
   "mcp/remove",
   "mcp/serve",
   "agent/acp",
+  "agent/relay",
   "daemon/run",
   "daemon/upgrade",
   "daemon/install",

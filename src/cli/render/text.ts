@@ -344,6 +344,10 @@ const inRoom =
     wrapLines(text(value, context), context.columns);
 
 /** By Protocol v1 command; a command that is not listed prints JSON. */
+/** They have printed their records, or speak another protocol, so nothing is added. */
+const SILENT =
+  "agent/watch agent/logs agent/demo agent/top agent/attach agent/acp agent/relay mcp/serve".split(" ");
+
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
   "agent/resume": spawn,
@@ -419,11 +423,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "event/validate": validText,
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),
   "agent/version": ({ version }: { readonly version: string }) => `agent ${version}`,
-  // A stream has printed its records, so nothing is added.
-  "agent/watch": () => "",
-  "agent/logs": () => "",
-  "agent/demo": () => "",
-  ...Object.fromEntries(["agent/top", "agent/attach", "mcp/serve", "agent/acp"].map((it) => [it, () => ""])),
+  ...Object.fromEntries(SILENT.map((command) => [command, () => ""])),
 };
 
 export const renderText = (command: string, value: unknown, context: TextContext): string => {

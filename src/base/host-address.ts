@@ -1,0 +1,36 @@
+/**
+ * The address of a host: a machine, or anything else behind a program, whose daemon a client reaches by a program that joins
+ * stdin and stdout (`agent relay`). Pure.
+ */
+import { commandLine } from "./shell.ts";
+
+export interface HostAddress {
+  /** As the user wrote it. */
+  readonly text: string;
+  /** The program that reaches the host; the words of the relay follow. */
+  readonly reach: readonly string[];
+  /** The words of the relay are one word, which the shell of the host takes apart. */
+  readonly isShell: boolean;
+}
+
+/** No name begins with `-`: ssh would read it as an option. */
+const SSH =
+  /^ssh:\/\/(?:([A-Za-z0-9_][\w.-]*)@)?(?:\[([0-9A-Fa-f:]+)\]|([A-Za-z0-9_][\w.-]*))(?::(\d{1,5}))?\/?$/;
+const EXEC = /^exec:\s*(\S.*)$/;
+const PORT_MAX = 65_535;
+
+/** Reads `ssh://[USER@]MACHINE[:PORT]` or `exec:PROGRAM ARGUMENT…`, whose words stand between spaces. Undefined if it is neither. */
+export const parseHost = (text: string): HostAddress | undefined => {
+  const program = EXEC.exec(text)?.[1];
+  if (program !== undefined) return { text, reach: program.trim().split(/ +/), isShell: false };
+  const [, user, bracketed, plain, digits] = SSH.exec(text) ?? [];
+  const machine = bracketed ?? plain;
+  if (machine === undefined || Number(digits ?? 1) < 1 || Number(digits ?? 1) > PORT_MAX) return undefined;
+  const port = digits === undefined ? [] : ["-p", digits];
+  const place = user === undefined ? machine : `${user}@${machine}`;
+  return { text, reach: ["ssh", "-T", ...port, "--", place], isShell: true };
+};
+
+/** The whole argv for the relay of a host. */
+export const relayArgv = ({ reach, isShell }: HostAddress, words: readonly string[]): readonly string[] =>
+  isShell ? [...reach, commandLine(words)] : [...reach, ...words];
