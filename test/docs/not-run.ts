@@ -54,7 +54,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "its address and token differ each time; test/web/dashboard.e2e.test.ts opens the like of them",
   "docs/how-to/agents-that-run-agents.md: claude mcp add --scope user holdfast -- agent mcp serve":
     "it needs claude; test/agents/claude-mcp.e2e.test.ts runs its like",
-  "docs/how-to/agents-that-run-agents.md: codex mcp add holdfast -- agent mcp serve": "it needs codex",
+  "docs/how-to/agents-that-run-agents.md: codex mcp add holdfast -- agent mcp serve":
+    "it needs codex; test/agents/codex-mcp.e2e.test.ts runs its like",
   "docs/how-to/agents-that-run-agents.md: agent mailbox reply ID main":
     "the id differs each time; test/cli/mcp/serve.e2e.test.ts answers the like",
   "docs/how-to/editors.md: agent spawn --name fixer --interactive claude --detach":

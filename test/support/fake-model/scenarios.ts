@@ -109,9 +109,9 @@ const scenarios = {
   ],
   /** An agent that runs another one, by `agent mcp serve` as the server holdfast. */
   mcpspawn: () => [
-    { parts: [{ tool: "mcp__holdfast__spawn", input: HELPER }] },
-    { parts: [{ tool: "mcp__holdfast__wait", input: { ids: ["helper"] } }] },
-    { parts: [{ tool: "mcp__holdfast__output", input: { id: "helper" } }] },
+    { parts: [{ mcp: "holdfast", tool: "spawn", input: HELPER }] },
+    { parts: [{ mcp: "holdfast", tool: "wait", input: { ids: ["helper"] } }] },
+    { parts: [{ mcp: "holdfast", tool: "output", input: { id: "helper" } }] },
     say("The helper has helped."),
   ],
   mcpnote: () => [{ parts: [{ tool: "mcp__fake__note", input: {} }] }, say("It is noted.")],
