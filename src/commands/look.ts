@@ -37,6 +37,13 @@ export const LOOK_COMMANDS = inGroup("Look", [
         help: "only workers that were started within this time",
       },
       {
+        name: "below",
+        type: "string",
+        value: "ID",
+        complete: "worker",
+        help: "only workers that the agents of this worker spawned, at any depth",
+      },
+      {
         name: "sort",
         type: "enum",
         values: LIST_SORTS,
@@ -63,6 +70,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
       "agent list --label team=a --state running,failed",
       "agent list --wide",
       "agent list --all --sort -cost --limit 10",
+      "agent list --all --below lead",
       "agent list --all -o json | jq '.data[].name'",
     ],
   },

@@ -66,21 +66,23 @@ export const list: CommandHandler = async (context) => {
   return { ...success(reply), meta: { truncated: true, cursor: reply.cursor } };
 };
 
-/** `--label`, `--state`, `--kind` and `--since`, as a request takes them; a daemon of an older version knows none, so only those that were given. */
-const filterOf = ({ label, state, kind, since }: Call["flags"]) => ({
+/** `--label`, `--state`, `--kind`, `--since` and `--below`, as a request takes them; a daemon of an older version knows none, so only those that were given. */
+const filterOf = ({ label, state, kind, since, below }: Call["flags"]) => ({
   labels:
     label === undefined ? undefined : Object.fromEntries(label as readonly (readonly [string, string])[]),
   statuses: state as WorkerStatus[] | undefined,
   kinds: (kind as string[] | undefined)?.map((typed) => kindOf(typed)?.kind ?? typed),
   since_ms: since as number | undefined,
+  below: below as string | undefined,
 });
 type ListFilter = ReturnType<typeof filterOf>;
 
-const filterWords = ({ labels = {}, statuses, kinds, since_ms }: ListFilter): readonly string[] => [
+const filterWords = ({ labels = {}, statuses, kinds, since_ms, below }: ListFilter): readonly string[] => [
   ...Object.entries(labels).flatMap(([key, value]) => ["--label", `${key}=${value}`]),
   ...(statuses === undefined ? [] : ["--state", statuses.join(",")]),
   ...(kinds === undefined ? [] : ["--kind", kinds.join(",")]),
   ...(since_ms === undefined ? [] : ["--since", `${since_ms}ms`]),
+  ...(below === undefined ? [] : ["--below", below]),
 ];
 const isFiltered = (filter: ListFilter): boolean => filterWords(filter).length > 0;
 

@@ -1,7 +1,8 @@
 /** Lists as a person chooses from a fleet, and commands for all that have a label. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { WorkerView } from "../../../src/runtime/replies.ts";
-import { type Commands, makeCommands } from "../support/commands.ts";
+import { AGENT } from "../../support/built.ts";
+import { type Commands, makeCommands, until } from "../support/commands.ts";
 
 let commands: Commands;
 beforeAll(async () => {
@@ -68,4 +69,16 @@ it("pause, unpause, restart and kill are for the living that have the label", as
   expect(none.warnings).toEqual(["No living worker agrees with --label team=none."]);
   expect(none.data).toMatchObject({ effect: "noop", results: [] });
   expect(await names()).toEqual(["c"]);
+});
+
+it("the workers below one are those that its agents spawned, at any depth", async () => {
+  const spawning = (name: string, then: string) =>
+    `"${process.execPath}" "${AGENT}" spawn --name ${name} -- sh -c '${then}' && exec sleep 1000`;
+  const lead = spawning("helper", "exec sleep 1000");
+  await commands.agent("spawn", "--name", "lead", "--", "sh", "-c", lead);
+  await until(async () => (await names("--below", "lead")).length === 1);
+  expect(await names("--below", "lead")).toEqual(["helper"]);
+  expect(await names("--below", "helper")).toEqual([]);
+  const nobody = await commands.agent("list", "--below", "nobody");
+  expect(nobody).toMatchObject({ exit: 5, error: { code: "WORKER_NOT_FOUND" } });
 });
