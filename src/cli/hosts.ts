@@ -1,24 +1,27 @@
 /** Commands on another host: `--host`. */
-import { parseHost } from "../base/host-address.ts";
-import { STAYS_HERE } from "../commands/hosts.ts";
+import { type HostAddress, parseHost } from "../base/host-address.ts";
+import { RUN_THERE } from "../commands/hosts.ts";
 import type { Client } from "../daemon/client.ts";
 import type { Context } from "./context.ts";
 import { VERSION } from "./package.ts";
 import type { Call } from "./parse.ts";
 
 /** Mistakes of `--host`. */
-export const hostProblems = ({ command, flags, unknown }: Call): readonly string[] => {
-  if (typeof flags.host !== "string" || unknown !== undefined) return [];
-  if (parseHost(flags.host) === undefined)
-    return [
-      `--host is ssh://[USER@]MACHINE[:PORT], or exec:PROGRAM ARGUMENT… that runs a command there, not "${flags.host}"`,
-    ];
-  return STAYS_HERE.has(command.command)
-    ? [
-        `agent ${command.words.join(" ")} needs files or programs of the machine on which it runs, so --host is not possible: run it on that machine`,
-      ]
-    : [];
-};
+export const hostProblems = ({ flags }: Call): readonly string[] =>
+  typeof flags.host !== "string" || parseHost(flags.host) !== undefined
+    ? []
+    : [
+        `--host is ssh://[USER@]MACHINE[:PORT], or exec:PROGRAM ARGUMENT… that runs a command there, not "${flags.host}"`,
+      ];
+
+/** The host on which the whole command runs; undefined if it talks to a daemon from here, or cannot be run. */
+export const placeOf = ({ command, flags, unknown, problems }: Call): HostAddress | undefined =>
+  typeof flags.host === "string" &&
+  unknown === undefined &&
+  problems.length === 0 &&
+  RUN_THERE.has(command.command)
+    ? parseHost(flags.host)
+    : undefined;
 
 /** Keeps one connection at a time to the daemon of a host. After it broke, the next one is made on demand. */
 export const hostConnector = (

@@ -1,10 +1,11 @@
 /** Takes argv to an exit code: help, schemas and completion, else a call. Handlers are thin and never see an envelope. */
 import { success } from "../protocol/outcome.ts";
-import { askedMode, generationOf, paintFor } from "./choices.ts";
+import { askedMode, generationOf, modeOf, paintFor } from "./choices.ts";
 import { type Env, type Streams, stateDirOf } from "./context.ts";
 import { withDefaults } from "./defaults/apply.ts";
 import { execute, newRequestId } from "./execute.ts";
 import { CHECKS } from "./handlers.ts";
+import { placeOf } from "./hosts.ts";
 import { type Call, parse } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { ndjsonRenderer } from "./render/ndjson.ts";
@@ -32,6 +33,14 @@ export const run = async (
     const bare = `${JSON.stringify(schemas, null, 2)}\n`;
     await streams.stdout(inMode("agent/schema", schemas, bare, call.flags, env, started));
     return 0;
+  }
+  const host = placeOf(call);
+  if (host !== undefined) {
+    const { runThere } = await import("./run-there.ts");
+    const given = call.flags.output !== undefined;
+    const mode = modeOf(call.command.command, call.flags, env, streams.isStdoutTerminal);
+    const ended = await runThere(host, argv, given ? undefined : mode);
+    return typeof ended === "number" ? ended : execute({ ...call, unknown: ended }, streams, env, started);
   }
   const place = { env, stateDir: stateDirOf(call.flags, env, process.cwd()), cwd: process.cwd() };
   return execute(await withDefaults(call, place), streams, env, started);

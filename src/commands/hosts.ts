@@ -1,5 +1,8 @@
-/** Commands that need the machine on which they run: its files, its programs, its directories. `--host` is not possible with them. */
-export const STAYS_HERE: ReadonlySet<string> = new Set([
+/**
+ * Commands that need the machine on which they run: its files, its programs, its directories. With `--host` the whole command
+ * runs there; every other one talks from here to the daemon there.
+ */
+export const RUN_THERE: ReadonlySet<string> = new Set([
   // They send the caller's directory and environment, or read files that name paths.
   "agent/spawn",
   "agent/spawn-many",

@@ -110,11 +110,31 @@ describe.skipIf(SSH === "")("a host over ssh", () => {
     expect(asked.at(-1)).toBe("agent relay --stdio --state-dir '/no such; place'");
   });
 
+  it("runs a command that needs a machine there, through its shell", async () => {
+    const { exit, data } = await over(
+      "me",
+      "spawn",
+      "--name",
+      "new",
+      "--wait",
+      "--",
+      "sh",
+      "-c",
+      'echo "it\'s $1"',
+      "sh",
+      "a; b",
+    );
+    expect([exit, data.status]).toEqual([0, "completed"]);
+    expect((await there.text("output", "new")).stdout).toBe("it's a; b\n");
+  });
+
   it("that refuses the key is told in ssh's words", async () => {
     writeFileSync(join(here.home, "key"), `${ssh2.utils.generateKeyPairSync("ed25519").private}\n`);
     const { error } = await over("me", "list");
     expect(error).toMatchObject({ code: "UNAVAILABLE" });
     expect(error.message).toContain("Permission denied (publickey)");
     expect(error.suggestion).toContain("Try it by hand: ssh -T");
+    const whole = await over("me", "doctor");
+    expect([whole.exit, whole.error.code]).toEqual([12, "UNAVAILABLE"]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/commands/commands.ts";
-import { STAYS_HERE } from "../../src/commands/hosts.ts";
+import { RUN_THERE } from "../../src/commands/hosts.ts";
 import { AGENT } from "../support/built.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
@@ -31,13 +31,13 @@ afterAll(async () => {
 const steady = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, member) =>
-      /(_ms|_s|request_id|generated_at|loop_lag|^now)$/.test(key) ? undefined : member,
+      /(_ms|_s|request_id|heartbeat_at)$/.test(key) ? undefined : member,
     ),
   );
 
 /** Words that make a call of each command whose reply is one envelope. */
 const READS = COMMANDS.filter(
-  ({ command, danger, stream }) => danger === "safe" && stream === false && !STAYS_HERE.has(command),
+  ({ command, danger, stream }) => danger === "safe" && stream === false && !RUN_THERE.has(command),
 ).map(({ command, words, args }) => ({
   command,
   words: [
@@ -89,10 +89,32 @@ describe("a command through --host", () => {
     expect(data).toMatchObject({ name: "runs", state: "running" });
   });
 
-  it("is refused if it needs this machine", async () => {
-    const { exit, error } = await here.agent("--host", host, "spawn", "--", "true");
-    expect([exit, error?.code]).toEqual([3, "INVALID_REQUEST"]);
-    expect(error?.message).toContain("agent spawn needs files or programs of the machine on which it runs");
+  it("that needs a machine runs there as a whole, with its words, its exit code and its way of printing", async () => {
+    const argv = [
+      "spawn",
+      "--name",
+      "new",
+      "--wait",
+      "--",
+      "sh",
+      "-c",
+      'echo "$1"; exit 7',
+      "sh",
+      "two  words",
+    ];
+    const { exit, error } = await here.agent("--host", host, ...argv);
+    expect([exit, error?.code]).toEqual([2, "AGENT_FAILED"]);
+    expect((await there.text("output", "new")).stdout).toBe("two  words\n");
+    const asked = await here.text("--host", host, "config", "list");
+    expect(asked.stdout).toBe((await there.text("config", "list")).stdout);
+    const mistaken = await here.agent(`--host=${host}`, "spawn");
+    expect(mistaken.error).toEqual((await there.agent("spawn")).error);
+  });
+
+  it("that needs a machine says so if that cannot be reached", async () => {
+    const { exit, error } = await here.agent("--host", "exec:/nonexistent", "doctor");
+    expect([exit, error?.code]).toEqual([12, "UNAVAILABLE"]);
+    expect(error?.message).toContain("/nonexistent");
   });
 });
 
