@@ -104,6 +104,14 @@ export const CRASH_POINTS = [
   "write-back-whole",
   /** The remains of the deleted database are gone, but the copy does not have its name yet. */
   "write-back-before-name",
+  /** A record is read for notifications, but what it makes is not in the outbox. */
+  "notify-taken",
+  /** The outbox is written, but does not have its name yet. */
+  "notify-before-name",
+  /** It is the turn of a notification, but nobody was told. */
+  "notify-before-send",
+  /** A target has taken a notification, but the outbox still has it. */
+  "notify-sent",
   "answer-before",
   "answer-after",
   /** The daemon was asked to stop, and releases its agents. */

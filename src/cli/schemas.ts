@@ -13,7 +13,7 @@ import {
   MailView,
   PolledMail,
 } from "../protocol/replies/mail.ts";
-import { NotifyListReply, NotifyTestReply } from "../protocol/replies/notify.ts";
+import { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 import { effect, id, time } from "../protocol/replies/reply.ts";
 import {
   NextTimes,
@@ -253,6 +253,7 @@ export const PRINTED_AS_SENT = {
   "board/dispatch": DispatchSet,
   "board/watch": followed,
   "notify/list": NotifyListReply,
+  "notify/resend": NotifyResendReply,
   "notify/test": NotifyTestReply,
   "token/revoke": TokenChange,
   "daemon/status": status,

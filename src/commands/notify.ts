@@ -12,6 +12,18 @@ export const NOTIFY_COMMANDS = inGroup("This machine", [
     examples: ["agent notify list"],
   },
   {
+    words: ["notify", "resend"],
+    request: "notify/resend",
+    danger: "mutating",
+    exits: [6, 7, 8],
+    summary: "Send notifications again that were given up",
+    details:
+      "They have their old ids and begin with all their attempts; a question that is answered by now is not sent. agent notify list has the ids.",
+    args: [{ name: "ID", help: "id of a notification", variadic: true }],
+    flags: [{ name: "all", short: "a", type: "bool", help: "all that were given up" }],
+    examples: ["agent notify resend --all"],
+  },
+  {
     words: ["notify", "test"],
     request: "notify/test",
     danger: "mutating",

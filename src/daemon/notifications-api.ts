@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { HoldAnswer } from "../protocol/holds.ts";
-import type { NotifyListReply, NotifyTestReply } from "../protocol/replies/notify.ts";
+import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 
 /** A link of a notification: one answer to one question, once. */
 export interface AnswerLink {
@@ -18,22 +18,26 @@ export interface NotificationsApi {
   readonly list: Effect.Effect<NotifyListReply>;
   /** Fails with INVALID_REQUEST if there is no target, or none of this name. */
   test(target: string | undefined): Effect.Effect<NotifyTestReply, HoldfastError>;
+  /** Sends again what was given up: these ids, or all. Fails with INVALID_REQUEST if an id is of none of them. */
+  resend(ids: readonly string[] | "all"): Effect.Effect<NotifyResendReply, HoldfastError>;
   /** The link of a token; undefined if there is none, if it was used, or if its time is over. */
   linkOf(token: string): AnswerLink | undefined;
   /** Gives the answer of a link, and uses up all links of its question. Undefined as for `linkOf`. */
   use(token: string): Effect.Effect<AnswerLink | undefined, HoldfastError>;
 }
 
+const noTargets = Effect.fail(
+  new HoldfastError("INVALID_STATE", "No target of notifications is configured.", {
+    suggestion:
+      "Write one to config.yaml (docs/how-to/notifications.md), and restart the daemon: agent daemon stop --keep-agents && agent daemon start",
+  }),
+);
+
 /** Those of a daemon without targets, or of a program that embeds the runtime. */
 export const NO_NOTIFICATIONS: NotificationsApi = {
   list: Effect.succeed({ targets: [], dead: [] }),
-  test: () =>
-    Effect.fail(
-      new HoldfastError("INVALID_STATE", "No target of notifications is configured.", {
-        suggestion:
-          "Write one to config.yaml (docs/how-to/notifications.md), and restart the daemon: agent daemon stop --keep-agents && agent daemon start",
-      }),
-    ),
+  test: () => noTargets,
+  resend: () => noTargets,
   linkOf: () => undefined,
   use: () => Effect.succeed(undefined),
 };

@@ -6,7 +6,7 @@
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
-import type { NotifyListReply, NotifyTestReply } from "../protocol/replies/notify.ts";
+import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { RequestName } from "../protocol/requests.ts";
@@ -113,6 +113,7 @@ interface OwnReplies {
   "skill/info": SkillView;
   "skill/check": SkillView;
   "notify/list": NotifyListReply;
+  "notify/resend": NotifyResendReply;
   "notify/test": NotifyTestReply;
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;

@@ -77,6 +77,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "schedule/remove": ["SUPERVISOR_DOWN", "schedule", "remove", "a"],
   "agent/attach": ["INVALID_REQUEST", "attach", "a"],
   "notify/list": ["SUPERVISOR_DOWN", "notify", "list"],
+  "notify/resend": ["SUPERVISOR_DOWN", "notify", "resend", "--all"],
   "notify/test": ["SUPERVISOR_DOWN", "notify", "test"],
   "token/create": ["INVALID_REQUEST", "token", "create", "a"],
   "identity/show": ["INVALID_REQUEST", "identity", "show", "Not A Name"],

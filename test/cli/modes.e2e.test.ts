@@ -117,6 +117,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["identity/export", ["identity", "export"]],
   ["notify/test", ["notify", "test"]],
   ["notify/list", ["notify", "list"]],
+  ["notify/resend", ["notify", "resend", "--all"]],
   ["agent/pause", ["pause", "reader", "--dry-run"]],
   ["agent/pause", ["pause", "reader", "--reason", "a look"]],
   ["agent/unpause", ["unpause", "reader", "--dry-run"]],

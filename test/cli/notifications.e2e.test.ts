@@ -200,6 +200,25 @@ describe("other news", () => {
     expect(checks.find(({ name }) => name === "notifications")).toMatchObject({ result: "warn" });
   });
 
+  it("and was given up, is sent again once its server is well, under its old id", async () => {
+    const { dead } = (await commands.agent("notify", "list")).data as {
+      dead: { id: string; target: string }[];
+    };
+    const { id } = dead.find(({ target }) => target === "gone")!;
+    const before = at("/gone").length;
+    status.set("/gone", 200);
+    const again = await commands.agent("notify", "resend", id.toLowerCase());
+    expect(again.data).toMatchObject({ effect: "created" });
+    await untilAt("/gone", before + 1);
+    status.set("/gone", 410);
+    expect(new Set(at("/gone").map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([id]));
+    const none = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    expect((await commands.agent("notify", "resend", none)).error?.message).toBe(
+      `No notification that was given up has the id ${none}.`,
+    );
+    expect((await commands.agent("notify", "resend")).exit).toBe(3);
+  });
+
   it("is tried with one command, which says what is wrong", async () => {
     expect(await commands.agent("notify", "test", "desk")).toMatchObject({
       exit: 0,

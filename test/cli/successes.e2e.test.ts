@@ -126,6 +126,7 @@ const CALLS: readonly (readonly [string, Words])[] = [
   ["token/create", ["token", "create", "ci", "--to", file("ci.token")]],
   ["notify/list", ["notify", "list"]],
   ["notify/test", ["notify", "test", "desk"]],
+  ["notify/resend", ["notify", "resend", "--all"]],
   ["token/list", ["token", "list"]],
   ["identity/show", ["identity", "show"]],
   ["identity/rotate", ["identity", "rotate"]],

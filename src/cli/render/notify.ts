@@ -1,5 +1,10 @@
 /** Notifications as text for people. */
-import type { NotifyListReply, NotifyTargetView, NotifyTestReply } from "../../protocol/replies/notify.ts";
+import type {
+  NotifyListReply,
+  NotifyResendReply,
+  NotifyTargetView,
+  NotifyTestReply,
+} from "../../protocol/replies/notify.ts";
 import { age } from "./pairs.ts";
 import { oneLine, type Paint, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
@@ -23,8 +28,8 @@ const listText: TextOf<NotifyListReply> = ({ targets, dead }, { paint, now, colu
     standing(target, paint),
   ]);
   const given = dead.map(
-    ({ target, title, attempts, reason, at }) =>
-      `${paint("bad", "not sent")}  ${oneLine(title)}  ${paint("dim", `to ${oneLine(target)}, ${age(at, now)} ago, after ${count(attempts, "attempt")}: ${oneLine(reason)}`)}`,
+    ({ target, id, title, attempts, reason, at }) =>
+      `${paint("bad", "not sent")}  ${oneLine(title)}  ${paint("dim", `to ${oneLine(target)}, ${age(at, now)} ago, after ${count(attempts, "attempt")}: ${oneLine(reason)}; again with: agent notify resend ${id}`)}`,
   );
   return [table([head, ...rows], { fit: columns }), ...(given.length === 0 ? [] : ["", ...given])].join("\n");
 };
@@ -32,5 +37,10 @@ const listText: TextOf<NotifyListReply> = ({ targets, dead }, { paint, now, colu
 const testText: TextOf<NotifyTestReply> = ({ results }, { paint }) =>
   results.map(({ target }) => `${paint("bold", target)}  took the test`).join("\n");
 
+const resendText: TextOf<NotifyResendReply> = ({ results }, { paint }) =>
+  results
+    .map(({ target, title }) => `${oneLine(title)}  ${paint("dim", `waits again for ${oneLine(target)}`)}`)
+    .join("\n");
+
 /** By command. */
-export const NOTIFY_TEXTS = { "notify/list": listText, "notify/test": testText };
+export const NOTIFY_TEXTS = { "notify/list": listText, "notify/resend": resendText, "notify/test": testText };

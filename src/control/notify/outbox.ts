@@ -30,10 +30,8 @@ export interface PendingNotice {
 /** A notification that was given up. */
 export interface DeadNotice {
   readonly target: string;
-  readonly id: string;
-  readonly kind: Notice["kind"];
-  readonly title: string;
-  readonly at: string;
+  /** Kept whole, so that it can be sent again. */
+  readonly notice: Notice;
   readonly attempts: number;
   /** Why the last attempt failed. */
   readonly reason: string;
@@ -126,10 +124,34 @@ export const settledSending = (
 
 const buried = (
   outbox: NoticeBox,
-  { target, notice: { id, kind, title, at } }: PendingNotice,
+  { target, notice }: PendingNotice,
   attempts: number,
   reason: string,
 ): NoticeBox => {
-  const dead = { target, id, kind, title, at, attempts, reason: reason.slice(0, NOTIFY_REASON_MAX_CHARS) };
+  const dead = { target, notice, attempts, reason: reason.slice(0, NOTIFY_REASON_MAX_CHARS) };
   return { ...outbox, dead: [...outbox.dead, dead].slice(-NOTIFY_DEAD_MAX) };
+};
+
+/** Lets those of the dead that `isWanted` wait again, as if they had never been tried. Ids stay, so that receivers know them. */
+export const revived = (
+  outbox: NoticeBox,
+  isWanted: (dead: DeadNotice) => boolean,
+  now_ms: number,
+): { readonly outbox: NoticeBox; readonly again: readonly DeadNotice[] } => {
+  const again = outbox.dead.filter(isWanted);
+  const pending = again.map(({ target, notice }) => ({
+    target,
+    notice,
+    due_ms: now_ms,
+    attempts: 0,
+    earlier: 0,
+  }));
+  return {
+    outbox: {
+      ...outbox,
+      pending: [...outbox.pending, ...pending],
+      dead: outbox.dead.filter((one) => !again.includes(one)),
+    },
+    again,
+  };
 };

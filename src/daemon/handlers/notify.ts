@@ -9,6 +9,14 @@ export const NOTIFICATIONS: Handlers<keyof typeof NOTIFY_REQUESTS> = {
     lifetime: "read",
     run: ({ notifications }) => Effect.map(notifications.list, (reply) => success(reply)),
   },
+  "notify/resend": {
+    lifetime: "command",
+    run: ({ runtime, caller, notifications }, { ids, all }) =>
+      Effect.gen(function* () {
+        yield* runtime.permitAll(caller(), "send a notification");
+        return success(yield* notifications.resend(all ? "all" : ids));
+      }),
+  },
   "notify/test": {
     lifetime: "command",
     run: ({ runtime, caller, notifications }, { target }) =>

@@ -2,6 +2,7 @@
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { crashPoint } from "../../base/crash-point.ts";
 import { readNamed } from "../../base/files/regular-file.ts";
 import { NOTIFY_FILE_MAX_BYTES } from "../../base/limits.ts";
 import { EMPTY_OUTBOX, type NoticeBox } from "../../control/notify/outbox.ts";
@@ -17,7 +18,7 @@ const File = z.object({
   version: z.literal(1),
   outbox: z.custom<NoticeBox>((value) => {
     const { pending, dead } = (value ?? {}) as Partial<NoticeBox>;
-    return Array.isArray(pending) && Array.isArray(dead);
+    return Array.isArray(pending) && Array.isArray(dead) && dead.every(({ notice }) => notice !== undefined);
   }),
   links: z.array(z.custom<KeptLink>((value) => typeof value === "object" && value !== null)),
 });
@@ -86,6 +87,7 @@ export class KeptFileWriter {
     } finally {
       await file.close();
     }
+    crashPoint("notify-before-name");
     await rename(fresh, this.path);
   }
 }

@@ -5,6 +5,7 @@
 import { Cause, Clock, Effect, Latch, type Scope, Stream } from "effect";
 import type { Defects } from "../../actors/defects.ts";
 import { attemptAsync } from "../../actors/machine/attempt.ts";
+import { crashPoint } from "../../base/crash-point.ts";
 import {
   NOTIFY_LOOK_MS,
   NOTIFY_PENDING_MAX,
@@ -18,6 +19,7 @@ import {
   dueOf,
   type NoticeBox,
   type PendingNotice,
+  revived,
   type Sending,
   settledSending,
   without,
@@ -155,6 +157,7 @@ export class Notifier implements NotificationsApi {
       const notice = subject === undefined ? undefined : noticeOf(record, subject);
       const cursor = cursorOf(this.ground.runtime.epoch, record.seq);
       const now = yield* Clock.currentTimeMillis;
+      crashPoint("notify-taken");
       const outbox = { ...this.outbox, cursor };
       this.become(notice === undefined ? outbox : admitted(outbox, notice, this.targets, now));
     });
@@ -187,7 +190,9 @@ export class Notifier implements NotificationsApi {
           this.become(without(this.outbox, one));
           return;
         }
+        crashPoint("notify-before-send");
         const sending = yield* this.attempt(one);
+        crashPoint("notify-sent");
         const now_ms = yield* Clock.currentTimeMillis;
         this.become(settledSending(this.outbox, one, sending, { now_ms, random: Math.random() }));
       }),
@@ -271,7 +276,13 @@ export class Notifier implements NotificationsApi {
   readonly list: NotificationsApi["list"] = Effect.suspend(() =>
     Effect.map(Clock.currentTimeMillis, (now) => ({
       targets: Object.keys(this.targets).map((name) => this.viewOf(name, now)),
-      dead: this.outbox.dead,
+      dead: this.outbox.dead.map(({ notice: { id, kind, title, at }, ...dead }) => ({
+        id,
+        kind,
+        title,
+        at,
+        ...dead,
+      })),
     })),
   );
 
@@ -313,6 +324,22 @@ export class Notifier implements NotificationsApi {
       return { effect: "created" as const, results };
     });
 
+  readonly resend: NotificationsApi["resend"] = (wanted) =>
+    Effect.gen({ self: this }, function* () {
+      const { dead } = this.outbox;
+      const ids = new Set(wanted === "all" ? dead.map(({ notice }) => notice.id) : wanted);
+      const unknown = [...ids].find((id) => !dead.some(({ notice }) => notice.id === id));
+      if (unknown !== undefined) return yield* Effect.fail(notDead(unknown));
+      const now = yield* Clock.currentTimeMillis;
+      const { outbox, again } = revived(this.outbox, ({ notice }) => ids.has(notice.id), now);
+      this.become(outbox);
+      yield* this.save;
+      return {
+        effect: again.length === 0 ? ("noop" as const) : ("created" as const),
+        results: again.map(({ target, notice: { id, title } }) => ({ id, target, title })),
+      };
+    });
+
   readonly linkOf: NotificationsApi["linkOf"] = (token) => this.links.of(token, this.ground.sender.wallMs());
 
   readonly use: NotificationsApi["use"] = (token) =>
@@ -348,5 +375,11 @@ const ofDaemon = (now: number, title: string, text: string): Notice => ({
 const noTarget = (wanted = "", names: readonly string[]): HoldfastError =>
   new HoldfastError("INVALID_REQUEST", `There is no target ${wanted}; there are ${names.join(", ")}.`, {
     suggestion: "See them with `agent notify list`; a daemon reads config.yaml when it starts.",
+    phase: "validation",
+  });
+
+const notDead = (id: string): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `No notification that was given up has the id ${id}.`, {
+    suggestion: "See them with `agent notify list`.",
     phase: "validation",
   });

@@ -37,6 +37,20 @@ export const NotifyListReply = z.object({
 });
 export type NotifyListReply = Reply<typeof NotifyListReply>;
 
+export const NotifyResendReply = z.object({
+  effect,
+  results: z
+    .array(
+      z.object({
+        id: z.string(),
+        target: z.string(),
+        title: z.string(),
+      }),
+    )
+    .describe("notifications that wait again"),
+});
+export type NotifyResendReply = Reply<typeof NotifyResendReply>;
+
 export const NotifyTestReply = z.object({
   effect,
   results: z.array(

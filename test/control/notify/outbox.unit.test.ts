@@ -15,6 +15,7 @@ import {
   dueOf,
   EMPTY_OUTBOX,
   type NoticeBox,
+  revived,
   settledSending,
 } from "../../../src/control/notify/outbox.ts";
 import { quietUntil } from "../../../src/control/notify/quiet.ts";
@@ -140,7 +141,12 @@ describe("the outbox", () => {
     expect(waits).toEqual([...waits].sort((a, b) => a - b));
     expect(Math.max(...waits)).toBeLessThanOrEqual(NOTIFY_RETRY_MAX_MS);
     expect(outbox.dead).toMatchObject([
-      { id: "n1", target: "desk", attempts: NOTIFY_ATTEMPTS_MAX, reason: `no ${NOTIFY_ATTEMPTS_MAX}` },
+      {
+        notice: { id: "n1" },
+        target: "desk",
+        attempts: NOTIFY_ATTEMPTS_MAX,
+        reason: `no ${NOTIFY_ATTEMPTS_MAX}`,
+      },
     ]);
   });
 
@@ -155,7 +161,13 @@ describe("the outbox", () => {
         { now_ms: 0, random: 0 },
       );
     }
+    const { outbox: after, again } = revived(outbox, ({ notice }) => notice.id === "a2", 7);
+    expect(again.map(({ notice }) => notice.id)).toEqual(["a2"]);
+    expect(after.pending).toMatchObject([
+      { target: "desk", notice: { id: "a2" }, due_ms: 7, attempts: 0, earlier: 0 },
+    ]);
+    expect(after.dead).toHaveLength(NOTIFY_DEAD_MAX - 1);
     expect(outbox.pending).toEqual([]);
-    expect([outbox.dead.length, outbox.dead[0]?.id]).toEqual([NOTIFY_DEAD_MAX, "a1"]);
+    expect([outbox.dead.length, outbox.dead[0]?.notice.id]).toEqual([NOTIFY_DEAD_MAX, "a1"]);
   });
 });
