@@ -3,9 +3,15 @@
  * daemon's socket. The program is the connection and nothing else: its end ends no worker. The first line from the relay is the
  * answer to its own `daemon/status`.
  */
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { promisify } from "node:util";
 import { type HostAddress, relayArgv } from "../base/host-address.ts";
-import { HOST_ANSWER_MAX_MS, HOST_SAID_MAX_CHARS, REPLY_MAX_BYTES } from "../base/limits.ts";
+import {
+  CAS_OBJECT_MAX_BYTES,
+  HOST_ANSWER_MAX_MS,
+  HOST_SAID_MAX_CHARS,
+  REPLY_MAX_BYTES,
+} from "../base/limits.ts";
 import { makeLineSplitter } from "../base/line-splitter.ts";
 import { commandLine } from "../base/shell.ts";
 import { type EnvelopeV1, type ErrorEnvelope, type OkEnvelope, outcomeOf } from "../protocol/envelope-v1.ts";
@@ -26,18 +32,15 @@ export interface HostClient {
   readonly version: string;
 }
 
-const relayOf = ({ stateDir, start }: HostAsked): readonly string[] => [
-  ...["agent", "relay", "--stdio"],
-  ...(start ? ["--start"] : []),
-  ...(stateDir === undefined ? [] : ["--state-dir", stateDir]),
-];
+const argvOf = ({ host, stateDir }: HostAsked, ...words: readonly string[]): readonly string[] =>
+  relayArgv(host, ["agent", ...words, ...(stateDir === undefined ? [] : ["--state-dir", stateDir])]);
 
 /**
  * Fails with the relay's error, or with UNAVAILABLE if the program ends before the relay answers or HOST_ANSWER_MAX_MS pass;
  * the last line that it wrote on stderr is quoted.
  */
 export const connectHost = async (asked: HostAsked): Promise<HostClient> => {
-  const argv = relayArgv(asked.host, relayOf(asked));
+  const argv = argvOf(asked, "relay", "--stdio", ...(asked.start ? ["--start"] : []));
   const program = startProgram(argv);
   const timer = setTimeout(program.destroy, HOST_ANSWER_MAX_MS);
   const first = await program.firstLine().finally(() => clearTimeout(timer));
@@ -57,6 +60,28 @@ export const connectHost = async (asked: HostAsked): Promise<HostClient> => {
   } catch (cause) {
     program.destroy();
     throw cause;
+  }
+};
+
+/** The bytes of an artifact on another host. */
+export const artifactOfHost = async (asked: HostAsked, digest: string): Promise<Uint8Array> => {
+  const [file = "", ...args] = argvOf(asked, "cas", "get", digest);
+  const options = {
+    encoding: "buffer",
+    maxBuffer: CAS_OBJECT_MAX_BYTES,
+    timeout: HOST_ANSWER_MAX_MS,
+  } as const;
+  try {
+    return (await promisify(execFile)(file, args, options)).stdout;
+  } catch (cause) {
+    const said = String((cause as { readonly stderr?: Buffer }).stderr ?? "")
+      .trim()
+      .split("\n")[0];
+    throw new HoldfastError(
+      "ARTIFACT_NOT_FOUND",
+      `The host ${asked.host.text} does not give the artifact ${digest}${said ? `: ${said.replace(/\.$/, "")}` : ""}.`,
+      { cause },
+    );
   }
 };
 

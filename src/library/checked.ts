@@ -3,6 +3,7 @@
 import * as z from "zod";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { isRuntime, NO_RUNTIME } from "../adapters/user-runtimes.ts";
+import { parseHost } from "../base/host-address.ts";
 import { DEPTH_MAX, PATH_MAX_BYTES, WORKERS_LIVE_MAX } from "../base/limits.ts";
 import { BridgeConfiguration, Configuration, runtimesBy } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
@@ -59,6 +60,13 @@ const Open = z.strictObject({
 
 const Connect = Open.pick({ stateDir: true, onApproval: true, signal: true, report: true }).extend({
   socketPath: path.optional(),
+  host: z
+    .string()
+    .refine(
+      (host) => parseHost(host) !== undefined,
+      "it is neither ssh://[USER@]MACHINE[:PORT] nor exec:PROGRAM ARGUMENT…",
+    )
+    .optional(),
   url: z
     .union([z.string(), z.instanceof(URL)])
     .refine(

@@ -15,14 +15,10 @@ import type { DeepReadonly, Json } from "./json.ts";
 export interface OpenOptions<A extends readonly AgentAdapter[] = readonly AgentAdapter[]> {
   /**
    * The directory of the log and the runs; a relative path starts at the working directory. Default: as for the `agent`
-   * command, `$HOLDFAST_HOME`, else `$XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. Only one process at a time
-   * can own it.
+   * command, `$HOLDFAST_HOME`, else `$XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. One process at a time owns it.
    */
   readonly stateDir?: string;
-  /**
-   * Serves the socket of the directory, as a daemon does: the `agent` command and `Runtime.connect` then reach this runtime,
-   * and only `close` or the end of this program stops it. Default: false.
-   */
+  /** Serves the socket of the directory for `agent` and `Runtime.connect`; only `close` or this program's end stops it. Default: false. */
   readonly serve?: boolean;
   /** Bounds of the whole runtime; missing ones have their defaults (docs/decisions/0009). */
   readonly limits?: {
@@ -95,6 +91,8 @@ export interface ConnectOptions extends AbortOptions {
   readonly socketPath?: string;
   /** The address of a daemon that serves HTTP, in the place of both; it needs a `token`. Paths are those of its machine. */
   readonly url?: string | URL;
+  /** Another host, as `agent --host` takes it; `stateDir` and all paths are then those of that host. */
+  readonly host?: string;
   /** A token with a name, which records then say. Default: `$HOLDFAST_TOKEN`. */
   readonly token?: string;
   /** Answers every request for permission that waits for a person. */

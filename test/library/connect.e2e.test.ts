@@ -1,9 +1,10 @@
 /** `Runtime.connect`: one suite over an open runtime and over a daemon; programs that share a daemon; a daemon that is restarted. */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { artifactsIn } from "../../src/daemon/artifacts.ts";
 import { type LogRecord, Runtime, supervisor, worker } from "../../src/library/index.ts";
+import { AGENT } from "../support/built.ts";
 import { agent, collect, first, openRuntime, stateDirectory } from "./support.ts";
 
 /** A daemon that is stopped, and its directory removed, at the end of the test. */
@@ -45,6 +46,19 @@ const connectByUrl = async (): Promise<Runtime> => {
   return runtime;
 };
 
+/** The daemon of another host: `agent` is a word of the path there. */
+const connectByHost = async (): Promise<Runtime> => {
+  const stateDir = await daemon();
+  mkdirSync(join(stateDir, "bin"));
+  symlinkSync(AGENT, join(stateDir, "bin/agent"));
+  const runtime = await Runtime.connect({
+    host: `exec:env PATH=${join(stateDir, "bin")}:${process.env.PATH}`,
+    stateDir,
+  });
+  onTestFinished(() => runtime.close());
+  return runtime;
+};
+
 /** The types promise these fields for records of a run. */
 const OF_RUN =
   /^(agent\.event|session_started|turn_\w+|worker_(cancelled|completed|exited|failed|heartbeat|log_chunk|spawned|started))$/;
@@ -63,6 +77,7 @@ describe.each([
   ["open", () => openRuntime()],
   ["connect", async () => connect(await daemon())],
   ["connect by URL", connectByUrl],
+  ["connect to a host", connectByHost],
 ])("%s", (_, opened) => {
   test("runs a worker, with its events, its records, its output and its end", async () => {
     const runtime = await opened();
@@ -218,6 +233,15 @@ test("without a daemon it says so, and an unknown option is refused", async () =
   await expect(Runtime.connect({ stateDir, signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: "CANCELLED",
   });
+});
+
+test.each([
+  ["no host", { host: "build" }],
+  ["an option of ssh", { host: "ssh://-oProxyCommand=x" }],
+  ["a host and a URL", { host: "ssh://build", url: "http://127.0.0.1:1" }],
+  ["a host and a token", { host: "ssh://build", token: "x" }],
+])("%s is refused before anything is tried", async (_, options) => {
+  await expect(Runtime.connect(options)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
 test("over HTTP each mistake with the address or the token is told at once", async () => {

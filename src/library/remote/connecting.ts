@@ -1,5 +1,6 @@
 /** Connects to the daemon of a state directory, or at an address. */
 import { resolve } from "node:path";
+import { parseHost } from "../../base/host-address.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeCalls } from "../calls.ts";
 import { checkConnect } from "../checked.ts";
@@ -13,13 +14,17 @@ export const connected = async (options: ConnectOptions): Promise<RuntimeCalls> 
   let link: RemoteLink | undefined;
   try {
     checkConnect(options);
-    const { stateDir, socketPath, url, token = process.env.HOLDFAST_TOKEN, signal } = options;
+    const { stateDir, socketPath, url, host, token = process.env.HOLDFAST_TOKEN, signal } = options;
     if (url !== undefined && (stateDir !== undefined || socketPath !== undefined))
       throw new HoldfastError("INVALID_REQUEST", "Give url, or stateDir and socketPath, not both.");
+    if (host !== undefined && (url !== undefined || socketPath !== undefined || options.token !== undefined))
+      throw new HoldfastError("INVALID_REQUEST", "With host, give neither url, nor socketPath, nor token.");
     if (signal?.aborted) throw aborted(signal);
+    const there = host === undefined ? undefined : parseHost(host);
     link = new RemoteLink({
       stateDir: directoryOf(stateDir),
       socketPath: socketPath && resolve(socketPath),
+      host: there && { host: there, stateDir, start: false },
       url: url === undefined ? undefined : new URL(url),
       token: token === "" ? undefined : token,
     });

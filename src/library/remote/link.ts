@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS, REMOTE_REQUESTS_MAX } from "../../base/limits.ts";
 import { type Client, makeClient } from "../../daemon/client.ts";
 import { connectDaemon, tryConnect } from "../../daemon/connect.ts";
+import { artifactOfHost, connectHost, type HostAsked } from "../../daemon/host-link.ts";
 import { artifactAt, makeHttpClient } from "../../daemon/http-client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { readToken } from "../../daemon/token.ts";
@@ -22,6 +23,8 @@ export interface DaemonPlace {
   readonly socketPath?: string | undefined;
   /** In the place of both: its address over HTTP. */
   readonly url?: URL | undefined;
+  /** In the place of all: another host, and the state directory there. */
+  readonly host?: HostAsked | undefined;
   readonly token?: string | undefined;
 }
 
@@ -184,7 +187,8 @@ export class RemoteLink {
   }
 
   private async client(): Promise<Client> {
-    const { stateDir, socketPath, url } = this.place;
+    const { stateDir, socketPath, url, host } = this.place;
+    if (host !== undefined) return (await connectHost(host)).client;
     if (url !== undefined) return makeHttpClient(url, this.place.token);
     const { token = readToken(stateDir) } = this.place;
     const socket =
@@ -200,7 +204,8 @@ export class RemoteLink {
 
   /** The bytes of an artifact, of a daemon that may be on another machine; undefined for one that is not. */
   get artifact(): ((digest: string) => Promise<Uint8Array>) | undefined {
-    const { url, token } = this.place;
+    const { url, host, token } = this.place;
+    if (host !== undefined) return (digest) => artifactOfHost(host, digest);
     return url && ((digest) => artifactAt(url, token, digest));
   }
 
