@@ -10,6 +10,7 @@ import type { RuntimeCalls } from "./calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type { JobOptions, PageOptions } from "./options.ts";
 import { only, type RunCall } from "./promises.ts";
+import type { WaitOptions } from "./run-options.ts";
 import type { Watches } from "./watches.ts";
 
 /** Every call takes the id of any worker; `list` shows jobs alone. */
@@ -54,12 +55,13 @@ export class Jobs<K extends string = never> {
     return this.#watches.iterable(steps);
   }
 
-  /** Resolves when all have ended, in order; rejects with TIMEOUT after `timeoutMs` (default: never), and they go on. */
-  wait(ids: readonly string[], timeoutMs?: number): Promise<readonly JobView[]> {
+  /** Resolves when all have ended, in order; rejects with TIMEOUT after `timeout_ms` (default: never), and they go on. */
+  wait(ids: readonly string[], options: WaitOptions = {}): Promise<readonly JobView[]> {
+    const { signal, ...bounds } = optionsOf(options);
     return this.#call(() => {
-      const asked = checked("jobs/wait", { ids: [...ids], timeout_ms: timeoutMs });
+      const asked = checked("jobs/wait", { ...bounds, ids: [...ids] });
       return this.#api.jobs.wait(asked.ids, asked.timeout_ms);
-    });
+    }, signal);
   }
 
   /** The final answer, as `Runtime.output` gives it. */

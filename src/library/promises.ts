@@ -2,11 +2,12 @@
 import { Effect } from "effect";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { PerWorker } from "../runtime/replies.ts";
+import { inProgram } from "./suggestions.ts";
 
 /** Runs the calls of one runtime: each is refused once the runtime is closed. An abort of the signal ends the call. */
 export type RunCall = <A>(make: () => Effect.Effect<A, HoldfastError>, signal?: AbortSignal) => Promise<A>;
 
-/** Turns defects into HoldfastErrors too. An abort of the signal interrupts the effect, and rejects with CANCELLED. */
+/** Turns defects into HoldfastErrors too, and their next steps into those of a program. An abort of the signal interrupts the effect, and rejects with CANCELLED. */
 export const promised = async <A>(
   effect: Effect.Effect<A, HoldfastError>,
   signal?: AbortSignal,
@@ -15,7 +16,7 @@ export const promised = async <A>(
   try {
     return await Effect.runPromise(effect, signal && { signal });
   } catch (cause) {
-    throw signal?.aborted ? aborted(signal) : asHoldfastError(cause);
+    throw signal?.aborted ? aborted(signal) : inProgram(asHoldfastError(cause));
   }
 };
 
@@ -38,7 +39,7 @@ export const listOf = (ids: string | readonly string[]): string[] =>
 export const only = ([result]: readonly PerWorker[]): PerWorker => {
   if (result === undefined)
     throw new HoldfastError("INTERNAL", "There is no result for the worker that was named.");
-  if (result.error !== null) throw new HoldfastError(result.error.code, result.error.message);
+  if (result.error !== null) throw inProgram(new HoldfastError(result.error.code, result.error.message));
   return result;
 };
 

@@ -128,8 +128,13 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
   }
 
   /** Takes ended workers out of the lists, or with `undo` back into them. Returns one result for each id, in order. */
-  archive(ids: readonly string[], undo = false): Promise<readonly replies.PerWorker[]> {
-    return this.callAll(ids, (all) => this.api.archive(all, checked("agent/archive", { ids: all, undo })));
+  archive(
+    ids: readonly string[],
+    options: { readonly undo?: boolean } = {},
+  ): Promise<readonly replies.PerWorker[]> {
+    return this.callAll(ids, (all) =>
+      this.api.archive(all, checked("agent/archive", { ...optionsOf(options), ids: all })),
+    );
   }
 
   /** Gives a worker another name, which no living worker has. */

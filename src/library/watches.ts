@@ -3,6 +3,7 @@ import { Deferred, Effect, Stream } from "effect";
 import { WATCHES_DRAIN_MAX_MS } from "../base/limits.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { closed } from "./promises.ts";
+import { inProgram } from "./suggestions.ts";
 
 export class Watches {
   /** Readers that wait for their next item. */
@@ -27,7 +28,9 @@ export class Watches {
 
   /** The items as they come. The end of the runtime, or an abort of the signal, ends them without an error. */
   iterable<A>(items: Stream.Stream<A, HoldfastError>, signal?: AbortSignal): AsyncIterable<A> {
-    const untilClosed = Stream.catch(items, (error) => (this.#isClosing ? Stream.empty : Stream.fail(error)));
+    const untilClosed = Stream.catch(items, (error) =>
+      this.#isClosing ? Stream.empty : Stream.fail(inProgram(error)),
+    );
     const stopped = Deferred.await(this.#stopped);
     const ended = signal === undefined ? stopped : Effect.raceFirst(stopped, abortOf(signal));
     const open = Stream.interruptWhen(untilClosed, ended);

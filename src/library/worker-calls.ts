@@ -178,26 +178,19 @@ export abstract class WorkerCalls<K extends string = never> extends RuntimeBase 
   }
 
   /** Resolves when the worker has ended for good. Rejects with TIMEOUT after `timeout_ms` (default: never); the worker then continues. */
-  wait(id: string, options?: number | asked.WaitOptions): Promise<replies.WaitReply>;
+  wait(id: string, options?: asked.WaitOptions): Promise<replies.WaitReply>;
   /** Resolves when all have ended, with their results in order. */
-  wait(ids: readonly string[], options?: number | asked.WaitOptions): Promise<readonly replies.WaitReply[]>;
+  wait(ids: readonly string[], options?: asked.WaitOptions): Promise<readonly replies.WaitReply[]>;
   /** With `subtree`, also waits for everything that their agents spawned, which comes after them in the results. */
   wait(
     ids: string | readonly string[],
     options: asked.WaitOptions & { readonly subtree: true },
   ): Promise<readonly replies.WaitReply[]>;
-  wait(
-    ids: string | readonly string[],
-    timeoutMs: number | undefined,
-    how: { readonly subtree: true },
-  ): Promise<readonly replies.WaitReply[]>;
   async wait(
     ids: string | readonly string[],
-    options: number | (asked.WaitOptions & { readonly subtree?: boolean }) = {},
-    how: { readonly subtree?: boolean } = {},
+    options: asked.WaitOptions & { readonly subtree?: boolean } = {},
   ): Promise<replies.WaitReply | readonly replies.WaitReply[]> {
-    const { signal, ...bounds } = typeof options === "number" ? { timeout_ms: options } : optionsOf(options);
-    const { subtree, ...asked } = { ...bounds, ...optionsOf(how) };
+    const { signal, subtree, ...asked } = optionsOf(options);
     const replies = await this.callAll(
       ids,
       (all) => {

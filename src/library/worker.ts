@@ -7,6 +7,7 @@ import type * as given from "./options.ts";
 import { aborted } from "./promises.ts";
 import type * as asked from "./run-options.ts";
 import { type AnswerForm, again } from "./structured.ts";
+import { inProgram } from "./suggestions.ts";
 
 /** The end of a worker. */
 export interface RunResult<T = undefined> extends replies.WaitReply {
@@ -190,7 +191,6 @@ const HAS_NO_SESSION: ReadonlySet<string> = new Set(["UNSUPPORTED_CAPABILITY", "
 const refuseFailed = ({ id, status, reason, error }: replies.WaitReply): void => {
   if (!isEnded(status) || status === "completed") return;
   const code = status === "cancelled" ? "WORKER_CANCELLED" : "WORKER_FAILED";
-  throw new HoldfastError(error?.code ?? code, error?.message ?? `Worker ${id} is ${status}: ${reason}.`, {
-    details: { id, status },
-  });
+  const message = error?.message ?? `Worker ${id} is ${status}: ${reason}.`;
+  throw inProgram(new HoldfastError(error?.code ?? code, message, { details: { id, status } }));
 };

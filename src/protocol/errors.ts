@@ -346,6 +346,8 @@ export interface ErrorDetails {
   readonly detail?: string;
   /** More specific than the catalogue's `next`. */
   readonly suggestion?: string;
+  /** The same step on the command line, if `suggestion` is one for a program. */
+  readonly suggestion_cli?: string;
   readonly retry_after_s?: number;
   /** protocol-v1.txt, Retry transparency: the number of tries before this error, and the wait between them. */
   readonly attempts?: number;
@@ -385,15 +387,20 @@ export class HoldfastError extends Error {
   get suggestion(): string {
     return this.info.suggestion ?? this.row.next;
   }
+  /** The next step on the command line: `suggestion`, unless that is one for a program. */
+  get suggestion_cli(): string {
+    return this.info.suggestion_cli ?? this.suggestion;
+  }
   /** JSON leaves out an Error's message otherwise. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, suggestion } = this;
-    const { details, problems } = this.info;
+    const { details, problems, suggestion_cli } = this.info;
     return {
       name,
       code,
       message,
       suggestion,
+      ...(suggestion_cli === undefined ? {} : { suggestion_cli }),
       ...(problems === undefined ? {} : { problems }),
       ...(details === undefined ? {} : { details }),
     };

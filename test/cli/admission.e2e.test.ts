@@ -51,4 +51,23 @@ describe("a daemon with HOLDFAST_MAX_RUNNING", () => {
     expect(answered).toMatchObject({ exit: 6, error: { code: "INVALID_STATE" } });
     expect((await agent("answer", "high", "perhaps")).exit).toBe(3);
   });
+
+  it("asks about a spent budget, and continues with the one that the answer names", async () => {
+    await agent("kill", "--all");
+    const own = ["--budget", "wall=300ms", "--on-breach", "ask"];
+    await agent("spawn", "--name", "paid", ...own, "--", "sleep", "300");
+    const isPaused = async () => (await agent("info", "paid")).data.paused !== undefined;
+    await until(isPaused);
+    expect((await commands.text("inbox")).stdout).toContain("paid");
+    const refused = await agent("answer", "paid", "stop", "--budget", "wall=1h");
+    expect(refused).toMatchObject({ exit: 3, error: { code: "INVALID_REQUEST" } });
+    const answered = await agent("answer", "paid", "continue", "--budget", "wall=1h");
+    expect(answered).toMatchObject({ exit: 0 });
+    await until(async () => !(await isPaused()));
+    expect((await agent("info", "paid")).data).toMatchObject({
+      state: "running",
+      budgets: [{ state: "open", bounds: { wall_ms: 3_600_000 } }],
+    });
+    expect((await agent("kill", "paid")).exit).toBe(0);
+  });
 });

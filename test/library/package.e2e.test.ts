@@ -125,7 +125,7 @@ describe("its types", () => {
         if (kept.type === "worker_exited") kept.payload.exit_code satisfies number | null;
       }
       try {
-        (await runtime.wait(id, 1_000)).status satisfies string;
+        (await runtime.wait(id, { timeout_ms: 1_000 })).status satisfies string;
       } catch (error) {
         if (error instanceof HoldfastError && error.code === "TIMEOUT") await runtime.kill(id);
       }`,

@@ -353,7 +353,8 @@ test("an error that is written as JSON says what went wrong, and what comes next
       name: "HoldfastError",
       code: "WORKER_NOT_FOUND",
       message: (error as HoldfastError).message,
-      suggestion: (error as HoldfastError).suggestion,
+      suggestion: "List the workers with `runtime.list({ all: true })`.",
+      suggestion_cli: "List the workers with `agent list --all`.",
     },
   });
 });
@@ -411,7 +412,7 @@ test("restart makes the next incarnation, also of what was killed", async () => 
 test("wait rejects with TIMEOUT when its time is up, and the worker goes on", async () => {
   const runtime = await openRuntime();
   const { id } = await runtime.spawn(sleeper);
-  await expect(runtime.wait([id], 20)).rejects.toMatchObject({
+  await expect(runtime.wait([id], { timeout_ms: 20 })).rejects.toMatchObject({
     code: "TIMEOUT",
     info: { details: { running: [id] } },
   });

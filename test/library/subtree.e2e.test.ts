@@ -18,14 +18,16 @@ test("wait with subtree resolves after the last worker below, and without it bef
     expect((await commands.agent("daemon", "stop", "--keep-agents")).exit).toBe(0);
     const runtime = await openRuntime(commands.home);
     expect(await runtime.wait("above")).toMatchObject({ status: "completed" });
-    await expect(runtime.wait("above", 1, { subtree: true })).rejects.toMatchObject({ code: "TIMEOUT" });
+    await expect(runtime.wait("above", { timeout_ms: 1, subtree: true })).rejects.toMatchObject({
+      code: "TIMEOUT",
+    });
     writeFileSync(go, "");
-    const ends = await runtime.wait("above", undefined, { subtree: true });
+    const ends = await runtime.wait("above", { subtree: true });
     expect(ends).toMatchObject([
       { id: above.data.id, status: "completed" },
       { name: "below", status: "completed" },
     ]);
-    expect(await runtime.wait(["above"], undefined, { subtree: true })).toHaveLength(2);
+    expect(await runtime.wait(["above"], { subtree: true })).toHaveLength(2);
     const ended = await collect(
       runtime.watch({ ids: ["above"], subtree: true, types: ["worker_completed"] }),
     );

@@ -127,7 +127,7 @@ test("usage, calls and failures of an agent are seen as those of a real one", as
 test("a timeout comes by the clock, and the signal ends the agent", async () => {
   const { runtime, clock, spawner } = await open({ script: (agent) => agent.sleep(3_600_000) });
   const { id } = await runtime.spawn({ kind: "command", argv: ["x"], timeout_ms: 60_000 });
-  const waiting = runtime.wait(id, 30_000);
+  const waiting = runtime.wait(id, { timeout_ms: 30_000 });
   const late = expect(waiting).rejects.toMatchObject({ code: "TIMEOUT" });
   await clock.advance(31_000);
   await late;

@@ -134,7 +134,7 @@ test("one worker has one result, several have several", () => {
     readonly PerWorker[]
   >();
   expectTypeOf(({ runtime }: Given) => runtime.wait("a")).returns.resolves.toEqualTypeOf<WaitReply>();
-  expectTypeOf(({ runtime }: Given) => runtime.wait(["a"], 5)).returns.resolves.toEqualTypeOf<
+  expectTypeOf(({ runtime }: Given) => runtime.wait(["a"], { timeout_ms: 5 })).returns.resolves.toEqualTypeOf<
     readonly WaitReply[]
   >();
 });

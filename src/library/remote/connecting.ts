@@ -7,6 +7,7 @@ import { checkConnect } from "../checked.ts";
 import { directoryOf } from "../opening.ts";
 import type { ConnectOptions } from "../options.ts";
 import { aborted } from "../promises.ts";
+import { inProgram } from "../suggestions.ts";
 import { remoteCalls } from "./calls.ts";
 import { RemoteLink } from "./link.ts";
 
@@ -33,6 +34,6 @@ export const connected = async (options: ConnectOptions): Promise<RuntimeCalls> 
     return remoteCalls(link, status.value.epoch);
   } catch (cause) {
     link?.close();
-    throw options?.signal?.aborted ? aborted(options.signal) : asHoldfastError(cause);
+    throw options?.signal?.aborted ? aborted(options.signal) : inProgram(asHoldfastError(cause));
   }
 };

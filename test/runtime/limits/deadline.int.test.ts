@@ -3,6 +3,7 @@ import { it } from "@effect/vitest";
 import { Effect } from "effect";
 import { TestClock } from "effect/testing";
 import { describe, expect } from "vitest";
+import { TreeSpec } from "../../../src/protocol/tree.ts";
 import type { WorkerSpecInput } from "../../../src/protocol/worker.ts";
 import { elapse, memoryMachine, memoryRuntime, nth, settled, spec, until } from "../memory-runtime.ts";
 
@@ -72,6 +73,33 @@ describe("a worker with a deadline", () => {
       yield* runtime.kill({ ids: [first.id], grace_ms: 0 });
       const next = yield* nth(memory, 2);
       expect(next.request.worker_id).toBe(last.id);
+    }),
+  );
+
+  it.effect("of a tree ends alone: its sibling goes on, and no restart of the tree brings it back", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* memoryRuntime;
+      const member = (name: string, own: WorkerSpecInput) =>
+        ({ type: "worker", name, depends_on: [], spec: own }) as const;
+      yield* runtime.applyTree(
+        TreeSpec.parse({
+          name: "crew",
+          file: "/crew/holdfast.yaml",
+          root: {
+            type: "supervisor",
+            name: "crew",
+            config: { strategy: "one_for_all", max_restarts: 0 },
+            depends_on: [],
+            children: [member("brief", until10()), member("steady", spec())],
+          },
+        }),
+      );
+      yield* nth(memory, 2);
+      yield* settled;
+      yield* elapse(11);
+      expect(yield* runtime.wait(["brief"])).toMatchObject([PASSED]);
+      expect(yield* runtime.list()).toMatchObject([{ name: "steady", state: "running" }]);
+      expect(memory.runs).toHaveLength(2);
     }),
   );
 
