@@ -835,6 +835,10 @@ export const RAW_REPLY_REST_BYTES = 1_024;
 export const RAW_INLINE_MIN_BYTES = 768;
 /** Raw bytes that `-o json` puts into its one envelope. */
 export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
+/** Hosts with a name in `hosts:` of config.yaml. */
+export const HOSTS_MAX = 64;
+/** Characters of the name of a host in `hosts:` of config.yaml. */
+export const HOST_NAME_MAX_CHARS = 64;
 /** A client waits this long for the first answer of another host. ssh may ask a person for a password meanwhile. */
 export const HOST_ANSWER_MAX_MS = 60_000;
 /** Characters that are kept of the words on stderr of the program that reaches a host. */

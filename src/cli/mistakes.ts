@@ -3,7 +3,6 @@ import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { environmentProblems } from "./choices.ts";
 import type { Env } from "./context.ts";
 import { CHECKS, CONDITIONS, GATES } from "./handlers.ts";
-import { hostProblems } from "./hosts.ts";
 import { type Call, invalid } from "./parse.ts";
 import { badArguments, badDirectory, notUtf8, thisProcess } from "./utf8.ts";
 
@@ -35,7 +34,6 @@ export const mistakes = (
   if (call.unknown) return call.unknown;
   const problems = [
     ...call.problems,
-    ...hostProblems(call),
     ...(CHECKS[name]?.(call, place) ?? []),
     ...environmentProblems(place.env),
   ];

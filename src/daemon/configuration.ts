@@ -65,11 +65,11 @@ export const readConfiguration = (stateDir: string): ConfigurationReading | unde
   }
 };
 
-/** The parts of the file that the daemon uses. Defaults are the client's, so a change of them alone outdates no daemon. */
+/** The parts of the file that the daemon uses. Defaults and hosts are the client's, so a change of them alone outdates no daemon. */
 const usedParts = (stateDir: string): string => {
   const { configuration, problems } = readConfiguration(stateDir) ?? bad([]);
   const kinds = Object.entries(configuration.kinds).map(([kind, of]) => [kind, withoutDefaults(of)]);
-  return JSON.stringify([{ ...configuration, defaults: {}, kinds }, problems]);
+  return JSON.stringify([{ ...configuration, defaults: {}, hosts: {}, kinds }, problems]);
 };
 
 const withoutDefaults = (of: object): object =>

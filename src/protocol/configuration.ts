@@ -1,8 +1,11 @@
 /** The configuration of a daemon, `config.yaml` in its state directory: what users add and allow. Every part is optional. */
 import * as z from "zod";
+import { parseHost } from "../base/host-address.ts";
 import { parseAddress } from "../base/http-address.ts";
 import {
   BRIDGE_COMMAND_MAX_WORDS,
+  HOST_NAME_MAX_CHARS,
+  HOSTS_MAX,
   HTTP_HOSTS_MAX,
   RUNTIME_NAME_MAX_CHARS,
   SKILL_DIRECTORIES_MAX,
@@ -74,6 +77,22 @@ export const runtimesBy = <V extends z.ZodType>(runtime: V) =>
       (all) => Object.keys(all).length <= USER_RUNTIMES_MAX,
       `there are at most ${USER_RUNTIMES_MAX} runtimes`,
     );
+
+/** Addresses of other hosts by the names that `agent --host` takes (docs/how-to/other-hosts.md). */
+const Hosts = z
+  .record(
+    z
+      .string()
+      .max(HOST_NAME_MAX_CHARS)
+      .regex(NAME_FORM, "a host's name has letters, digits, '.', '_' and '-'"),
+    z
+      .string()
+      .refine(
+        (host) => parseHost(host) !== undefined,
+        "it is neither ssh://[USER@]MACHINE[:PORT] nor exec:PROGRAM ARGUMENT…",
+      ),
+  )
+  .refine((all) => Object.keys(all).length <= HOSTS_MAX, `there are at most ${HOSTS_MAX} hosts`);
 
 const defaultOf = (name: DefaultName) =>
   z
@@ -154,6 +173,8 @@ export const Configuration = z.strictObject({
   providers: Providers.default({}),
   /** MCP servers that agents of kind `llm` may name. */
   mcp: McpServers.default({}),
+  /** Other hosts. The command reads them, and no daemon does. */
+  hosts: Hosts.default({}),
   /** Roles of agents that others ask for (`agent spawn-many`), beside the built-in ones. */
   roles: Roles.default({}),
 });

@@ -1,5 +1,5 @@
 /** Commands on the daemon of another host: state directories of this machine, each behind a program, as a host is. Real processes. */
-import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/commands/commands.ts";
@@ -81,6 +81,20 @@ describe("a command through --host", () => {
     await here.agent("--host", host, "rename", "doomed", "gone");
     expect((await here.agent("--host", host, "kill", "gone")).exit).toBe(0);
     expect((await there.agent("info", "gone")).data).toMatchObject({ state: "cancelled" });
+  });
+
+  it("finds the host by its name in config.yaml, and runs there as a whole by it too", async () => {
+    writeFileSync(join(here.home, "config.yaml"), `hosts: { far: ${JSON.stringify(host)} }\n`);
+    expect((await here.agent("--host", "far", "info", "runs")).data).toMatchObject({ state: "running" });
+    const listed = await here.text("config", "list", "--host", "far");
+    expect(listed.stdout).toBe((await there.text("config", "list")).stdout);
+    const mistyped = await here.agent("--host", "fat", "list");
+    expect(mistyped.error?.message).toContain('not "fat"');
+    expect(mistyped.error?.message).toContain("did you mean far?");
+    writeFileSync(join(here.home, "config.yaml"), "hosts: { far: far }\n");
+    const wrong = await here.agent("--host", "far", "list");
+    expect(wrong.error?.message).toContain("hosts.far: it is neither ssh://");
+    rmSync(join(here.home, "config.yaml"));
   });
 
   it("takes the state directory there", async () => {

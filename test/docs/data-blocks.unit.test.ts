@@ -24,7 +24,7 @@ const files = {
 /** Parts of a tree file, by their first key, with the rest of the file around them. */
 const AROUND: Readonly<Record<string, (part: string) => string>> = {
   "- {": (part) => `version: 1\ntree:\n  children:\n${part}`,
-  "hosts:": (part) =>
+  'hosts:\n  "': (part) =>
     `version: 1\nvariables: { REGION: us }\ntree: { children: [{ name: crew, children: [{ name: fixer, kind: claude, prompt: Fix it. }] }] }\n${part}`,
 };
 
@@ -32,7 +32,7 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
   ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
   [
     "a configuration",
-    /^(adapters|binaries|defaults|http|kinds|mcp|notifications|providers|runtimes|skills|telemetry):/,
+    /^(adapters|binaries|defaults|hosts|http|kinds|mcp|notifications|providers|runtimes|skills|telemetry):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
   ],
   [
