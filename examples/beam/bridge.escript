@@ -177,7 +177,8 @@ part(All, From, Max) ->
 
 %% --- workers
 
-words() -> [<<"print">>, <<"wait">>, <<"deaf">>, <<"count">>, <<"crash">>, <<"tool">>, <<"spawn">>, <<"ask">>].
+words() -> [<<"print">>, <<"wait">>, <<"deaf">>, <<"count">>, <<"crash">>, <<"tool">>, <<"spawn">>, <<"ask">>,
+            <<"context">>].
 
 work(Keeper, Start = #{<<"argv">> := Argv}) ->
     Print = fun(Text) -> gen_server:cast(Keeper, {print, stdout, <<Text/binary, "\n">>}) end,
@@ -196,7 +197,13 @@ work(Keeper, Start = #{<<"argv">> := Argv}) ->
             Spec = #{kind => <<"command">>, argv => Child, cwd => Cwd, parent => Id, runtime => <<"beam">>,
                      restart => <<"temporary">>},
             Print(asked(Start, <<"agent/spawn">>, #{spec => Spec}));
-        [<<"ask">>, Id, Text] -> Print(asked(Start, <<"agent/ask">>, #{id => Id, text => Text}))
+        [<<"ask">>, Id, Text] -> Print(asked(Start, <<"agent/ask">>, #{id => Id, text => Text}));
+        %% Its companion context, a layer a line: itself, those around it, and what the timeline says of a text.
+        [<<"context">>, Text] ->
+            #{<<"worker_id">> := Id} = Start,
+            Layers = [{<<"agent/info">>, #{id => Id}}, {<<"agent/tree">>, #{}}, {<<"agent/search">>, #{text => Text}}],
+            Answers = [asked(Start, Command, Data) || {Command, Data} <- Layers],
+            [Print(Answer) || Answer <- Answers]
     end,
     exit({code, 0}).
 

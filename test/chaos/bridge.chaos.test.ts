@@ -99,6 +99,14 @@ describe.skipIf(!hasBeam)("a bridge in Erlang", () => {
     expect((await ask("tool", "http/openapi", "{}")).said).toContain("does not name http/openapi");
     // Without a sandbox on this machine, the skill says so: it was asked for, and allowed.
     expect((await ask("tool", "fs/ls", '{"path":"."}')).said).toMatch(/found\.txt|sandbox/i);
+    const context = await ask("context", "child");
+    const [itself, around, timeline] = context.said
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(itself).toMatchObject({ id: context.id, turn_list: [] });
+    expect(around.children).toMatchObject([{ id: context.id, state: "running" }]);
+    expect(timeline.hits).toContainEqual(expect.objectContaining({ worker_id: id, kind: "TextOutput" }));
   });
 
   it("each socket serves while the other does not", async () => {

@@ -96,6 +96,42 @@ it("is the caller of what it asks the daemon, as the run that it names; a name t
   await commands.agent("kill", "here");
 });
 
+it("has its companion context of the daemon: itself, those around it, and the timeline", async () => {
+  await commands.agent(
+    "spawn",
+    "--runtime",
+    "beam",
+    "--name",
+    "before",
+    "--wait",
+    "--",
+    "print",
+    "0",
+    "marigold",
+  );
+  await spawned("beside", "wait");
+  await commands.agent(
+    "spawn",
+    "--runtime",
+    "beam",
+    "--name",
+    "curious",
+    "--wait",
+    "--",
+    "context",
+    "marigold",
+  );
+  const lines = (await commands.text("logs", "curious", "--raw")).stdout.trimEnd().split("\n");
+  const [itself, around, timeline] = lines.map((line) => JSON.parse(line).data);
+  const { id } = await info("curious");
+  expect(itself).toMatchObject({ id, backend_kind: "bridge", spec: { argv: ["context", "marigold"] } });
+  expect(around.children.map(({ name }: { readonly name: string }) => name)).toEqual(["beside", "curious"]);
+  expect(timeline.hits).toContainEqual(
+    expect.objectContaining({ worker_name: "before", type: "worker_spawned" }),
+  );
+  await commands.agent("kill", "beside");
+});
+
 it("is restarted by name, as its next incarnation", async () => {
   await spawned("again", "wait");
   expect((await commands.agent("restart", "again")).exit).toBe(0);

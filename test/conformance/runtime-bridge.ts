@@ -58,8 +58,12 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "an action for companion context",
-      open: "no request of its own: `agent/info`, `agent/tree` and `agent/search` give its layers",
+      says: "an action for companion context, of which the daemon gives the layers: `agent/info`, `agent/tree`, `agent/search`",
+      done: ["Authority", "runtime/authority/authority"],
+      held: [
+        "has its companion context of the daemon: itself, those around it, and the timeline",
+        "cli/bridge.e2e",
+      ],
     },
   ],
   "Socket model": [
