@@ -129,6 +129,7 @@ await measure(async (count) => {
       loadMessage: async () => undefined,
       dropMessage: async () => undefined,
       saveScripts: async () => undefined,
+      left: async () => undefined,
       size: async () => 0,
       remove: async () => undefined,
     },

@@ -25,6 +25,8 @@ export interface SpecFiles {
   dropMessage(workerId: string, messageId: string): Promise<void>;
   /** Writes the scripts of a launch into `dir`; those of an earlier launch are replaced. */
   saveScripts(dir: string, scripts: Readonly<Record<string, string>>): Promise<void>;
+  /** The text of a file that an agent left in `dir`; undefined if there is none. At most SMALL_FILE_MAX_BYTES. */
+  left(dir: string, name: string): Promise<string | undefined>;
   /** The size in bytes of everything that is kept of a worker; 0 if nothing is. */
   size(workerId: string): Promise<number>;
   /** Removes everything that is kept of a worker. */

@@ -136,6 +136,8 @@ export interface ExitFacts {
   readonly input_ended?: boolean;
   /** The last bytes of stderr, for classification only: never put its text into a message. */
   readonly stderr_tail: string;
+  /** The text of the file that it `leaves`; absent without one. At most SMALL_FILE_MAX_BYTES. */
+  readonly left?: string;
   /** Name of the program without its directory, for sentences; undefined if it is no longer known. */
   readonly program?: string;
 }
@@ -267,6 +269,11 @@ export interface AgentAdapter<S = unknown> {
   readonly takes_output_schema?: true;
   /** Names of directories that its CLI, when stopped, may leave behind empty wherever it may write. */
   litter?(spec: WorkerSpec): readonly string[];
+  /**
+   * The name of a file in `scripts_dir` that its CLI writes at its end, as the plan asks of it; undefined if this run leaves
+   * none. It is read once the run is over, for `finish`.
+   */
+  leaves?(spec: WorkerSpec, incarnation: number): string | undefined;
   /** All mistakes of a spec for this kind, one sentence each; empty if there are none. */
   validate(spec: WorkerSpec): readonly string[];
   plan(context: PlanContext): LaunchPlan;

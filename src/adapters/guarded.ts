@@ -65,6 +65,7 @@ const AdapterShape = z.looseObject({
     )
     .optional(),
   litter: called.optional(),
+  leaves: called.optional(),
   mcp: called.optional(),
   configured: called.optional(),
   validate: called,
@@ -263,6 +264,12 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
     ...(adapter.litter === undefined
       ? {}
       : { litter: (spec) => checked(z.array(fileName), adapter.litter!(spec), `litter of ${kind}`) }),
+    ...(adapter.leaves === undefined
+      ? {}
+      : {
+          leaves: (spec, incarnation) =>
+            checked(fileName.optional(), adapter.leaves!(spec, incarnation), `leaves of ${kind}`),
+        }),
     ...(adapter.mcp === undefined ? {} : { mcp: (request) => adapter.mcp!(request) }),
     ...(adapter.configured === undefined ? {} : { configured: (options) => adapter.configured!(options) }),
     validate: (spec) => [

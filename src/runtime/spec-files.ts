@@ -86,6 +86,7 @@ export const specFiles = (dirOf: (workerId: string) => string, write: Write = wr
     await writable(mkdir(dir, { recursive: true, mode: 0o700 }).then(() => undefined));
     for (const [name, text] of Object.entries(scripts)) await writable(replaceWhole(write, dir, name, text));
   },
+  left: async (dir, name) => readRegular(join(dir, name))?.toString("utf8"),
   loadMessage: async (workerId, messageId) =>
     readRegular(join(dirOf(workerId), messageFile(messageId)), SPEC_FILE_MAX_BYTES)?.toString("utf8"),
   dropMessage: (workerId, messageId) => rm(join(dirOf(workerId), messageFile(messageId)), { force: true }),

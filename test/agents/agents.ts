@@ -208,6 +208,6 @@ export const copilot: AgentUnderTest = {
   flags: ["--env", "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=1000000"],
   allowed: ALLOW,
   thinks: true,
-  output_tokens: 0,
+  output_tokens: 56,
   endings: { e401: ENDINGS.e401, e500: ENDINGS.e500, maxtokens: ["completed", 0] },
 };

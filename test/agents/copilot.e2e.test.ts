@@ -22,6 +22,24 @@ describeAgent(copilot, (world) => {
     expect(first.of("session_started")).toHaveLength(1);
   });
 
+  it("its tokens are those of the file that it writes at its end, by model; a run that goes on counts none", async () => {
+    const cwd = makeCwd();
+    const first = await world().story(await world().spawn("shell", cwd));
+    expect(first.of("turn_completed")).toMatchObject([
+      {
+        payload: {
+          usage: { input_tokens: 2_468, output_tokens: 112, cached_tokens: 200 },
+          models: [{ model: "fake-model", input_tokens: 2_268, output_tokens: 112 }],
+        },
+      },
+    ]);
+    const { data } = JSON.parse(await world().agent("usage", first.id, "-o", "json"));
+    expect(data.total).toMatchObject({ turns: 1, output_tokens: 112 });
+    const resumed = await world().agent("resume", first.id, "Go on. [[scenario:text]]", "-o", "json");
+    const second = await world().story(JSON.parse(resumed).data.id);
+    expect(second.of("turn_completed")).toMatchObject([{ payload: { usage: { output_tokens: 0 } } }]);
+  });
+
   it("a session that it does not know is told as SESSION_NOT_FOUND", async () => {
     const flags = ["--session", "99999999-2222-4333-8444-555555555555", "--restart", "temporary"];
     const story = await world().story(await world().spawn("text", makeCwd(), ...flags));

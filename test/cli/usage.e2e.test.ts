@@ -160,3 +160,21 @@ it("a daemon whose HOLDFAST_PRICES has mistakes does not start, and says where t
     `The prices in ${prices} cannot be used: as_of: it is a day such as 2025-08-01`,
   );
 });
+
+it("is also read from the file that an agent's CLI writes at its end", async () => {
+  const program = join(commands.home, "copilot.sh");
+  const usage = { inputTokens: 1_000, outputTokens: 20, cacheReadTokens: 400 };
+  const lines = [
+    "#!/bin/sh",
+    'while [ "$1" != --usage-output-file ]; do shift; done',
+    `echo '{"type":"user.message","data":{}}'`,
+    `echo '{"type":"result","sessionId":"s","exitCode":0}'`,
+    `echo '${JSON.stringify({ modelMetrics: { small: { usage } } })}' > "$2"`,
+  ];
+  writeFileSync(program, `${lines.join("\n")}\n`, { mode: 0o755 });
+  const own = ["--name", "pilot", "--env", `COPILOT_BINARY=${program}`];
+  expect((await agent("spawn", "copilot", "hello", ...own, "--wait")).exit).toBe(0);
+  expect((await agent("usage", "pilot", "--by", "model")).data).toMatchObject({
+    rows: [{ key: "small", turns: 1, input_tokens: 600, cached_tokens: 400, output_tokens: 20 }],
+  });
+});

@@ -61,6 +61,7 @@ export const memoryMachine = Effect.gen(function* () {
       loadMessage: async (_, id) => messages.get(id),
       dropMessage: async (_, id) => void messages.delete(id),
       saveScripts: async () => undefined,
+      left: async () => undefined,
       size: async (id) => (specs.has(id) ? 100 : 0),
       remove: async (id) => void specs.delete(id),
     },

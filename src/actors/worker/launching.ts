@@ -158,7 +158,8 @@ const start = (
     const { env, scripts = {} } = prepared;
     const scripts_dir = launchScriptsIn(services.workerDir(id));
     const hasScripts = Object.keys(scripts).length > 0;
-    if (hasScripts) yield* attemptAsync(() => services.files.saveScripts(scripts_dir, scripts));
+    const leaves = adapter.leaves?.(spec, incarnation) !== undefined;
+    if (hasScripts || leaves) yield* attemptAsync(() => services.files.saveScripts(scripts_dir, scripts));
     const confined =
       spec.sandbox === undefined
         ? undefined

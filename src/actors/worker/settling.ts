@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect";
 import type { SweepOptions } from "../../adapters/posix.ts";
+import { launchScriptsIn } from "../../adapters/process/launch-scripts.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { STDERR_TAIL_BYTES } from "../../base/limits.ts";
@@ -50,6 +51,15 @@ const swept = (
 ): Effect.Effect<SweepReport | undefined> =>
   posix === undefined ? Effect.undefined : shell.call("the sweep", () => posix.sweep(options), undefined);
 
+/** The text of the file that the agent's CLI writes at its end. */
+const leftBy = (shell: Shell, { incarnation }: Run): Effect.Effect<string | undefined> => {
+  const { services, adapter, spec, id } = shell;
+  const name = adapter.leaves?.(spec, incarnation);
+  if (name === undefined) return Effect.undefined;
+  const dir = launchScriptsIn(services.workerDir(id));
+  return shell.call("reading what the agent left", () => services.files.left(dir, name), undefined);
+};
+
 const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
   Effect.gen(function* () {
     const duration_ms = durationOf(shell);
@@ -66,11 +76,13 @@ const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
       () => run.source("stderr").tail(STDERR_TAIL_BYTES),
       "",
     );
+    const left = yield* leftBy(shell, run);
     const exit = incarnation.exit ?? UNKNOWN_EXIT;
     const { drafts, unended, fault, outcome } = yield* intake.finish({
       status: { code: exit.exit_code, signal: exit.signal },
       signals_sent: incarnation.signals,
       stderr_tail,
+      ...(left === undefined ? {} : { left }),
       ...(shell.mail !== undefined && run.input?.isStdinClosed() === true ? { input_ended: true } : {}),
       ...(program === undefined ? {} : { program }),
     });

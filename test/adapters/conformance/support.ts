@@ -43,6 +43,7 @@ export const exit = (
   status: { code: facts.code === undefined ? 0 : facts.code, signal: facts.signal ?? null },
   signals_sent: facts.signals_sent ?? [],
   stderr_tail: facts.stderr_tail ?? "",
+  ...(facts.left !== undefined && { left: facts.left }),
   program: facts.program,
 });
 

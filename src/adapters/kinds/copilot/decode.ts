@@ -18,7 +18,6 @@ import type { DecodedItem } from "../../adapter.ts";
 import { decoderOf } from "../../decoding/decoder.ts";
 import { type EventFacts, type ToolFacts, voiceOf } from "../../decoding/events.ts";
 import { stepsOf } from "../../decoding/steps.ts";
-import { NO_USAGE } from "../../decoding/usage.ts";
 import { INTERRUPTED, sessionError, UNNAMED } from "./errors.ts";
 import { DROPPED, NOTICES } from "./notices.ts";
 import { type CopilotState, STREAMED_MAX } from "./state.ts";
@@ -84,7 +83,7 @@ export const decode = decoderOf(voice, onEvent, onLong);
 /** The prompt is in the session now, so a later run finds it there even after a kill. */
 const begun = (before: CopilotState, out: DecodedItem[]): CopilotState => {
   const state = steps.onSession(before, before.chosen ?? undefined, out);
-  return state.turns_started > state.turns_ended ? state : steps.turnBegan(state, out);
+  return begunAnyway(state, out);
 };
 
 const onOther = (
@@ -195,10 +194,17 @@ const onCallFailure = (state: CopilotState, data: JsonObject, out: DecodedItem[]
 };
 
 const onResult = (before: CopilotState, event: JsonObject, out: DecodedItem[]): CopilotState => {
-  const state = steps.onSession(before, asString(event.sessionId), out);
+  const state = steps.onSession(
+    before.ended === null ? begunAnyway(before, out) : before,
+    asString(event.sessionId),
+    out,
+  );
   const isGood = event.exitCode === 0 && !state.aborted;
   const error = state.reported ?? (isGood ? null : state.aborted ? INTERRUPTED : UNNAMED);
   const told = error === null ? state : steps.onError(state, error, out);
   const duration_ms = asNumber(asObject(event.usage)?.sessionDurationMs) ?? null;
-  return { ...steps.turnEnded(told, NO_USAGE, duration_ms, error, out), http_status: 0 };
+  return { ...told, ended: { duration_ms, error }, http_status: 0 };
 };
+
+const begunAnyway = (state: CopilotState, out: DecodedItem[]): CopilotState =>
+  state.turns_started > state.turns_ended ? state : steps.turnBegan(state, out);

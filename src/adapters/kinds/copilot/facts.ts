@@ -13,11 +13,11 @@ import { type KindFacts, NO_CONVERSATION, NO_QUESTIONS } from "../../facts.ts";
 export const facts = {
   kind: "copilot",
   aliases: [],
-  summary: "Copilot CLI, headless: one prompt, its answer, its tools, its session. It reports no usage.",
+  summary: "Copilot CLI, headless: one prompt, its answer, its tools, its session.",
   limits: [
     NO_QUESTIONS,
     NO_CONVERSATION,
-    "The CLI prints neither tokens nor cost, so such budgets count nothing for it. It can write its tokens to a file at its end (`--usage-output-file`), which Holdfast does not read: a sandbox has no place for the file, and after SIGKILL there is none.",
+    "The CLI tells its tokens only at its end, in a file, and no cost. A budget counts them then. A sandbox and another runtime have no place for the file, after SIGKILL there is none, and the file sums the whole session: nothing is counted then, nor for a run that goes on in a session.",
     "It prints its session only in its last line. Holdfast therefore chooses the id of a new session and records it with the prompt. If the run's own arguments name a session and the run is cut off, the session is unknown.",
     "The text of a try that fails midway stays in the log, followed by the text of the next try.",
   ],
@@ -40,6 +40,7 @@ export const facts = {
   ],
   default_restart: "transient",
   needs_prompt: true,
+  counts_cached_inside: true,
   sessions_under: ["COPILOT_HOME", "HOME"],
   reading_tools: ["glob", "grep", "view"],
   validate: (spec, able) => [...agentProblems(spec, able), ...forkProblems(spec)],

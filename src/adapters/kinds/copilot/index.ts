@@ -6,11 +6,13 @@ import { facts } from "./facts.ts";
 import { finish } from "./outcome.ts";
 import { plan } from "./plan.ts";
 import { type CopilotState, initial } from "./state.ts";
+import { usageFile } from "./usage.ts";
 
 export const copilot: AgentAdapter<CopilotState> = adapterOf(facts, {
   streams: ["stdout"],
   plan,
-  decoder_version: 1,
+  leaves: usageFile,
+  decoder_version: 2,
   initial,
   decode,
   finish,

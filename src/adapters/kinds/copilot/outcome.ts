@@ -3,20 +3,30 @@
  * §5, §11).
  */
 import type { ExitFacts } from "../../adapter.ts";
-import { voiceOf } from "../../decoding/events.ts";
+import { turnCompleted, voiceOf } from "../../decoding/events.ts";
 import { completionOf, isSettled } from "../../decoding/headless.ts";
 import { byTurnEnd, type FinishVerdict } from "../../decoding/verdict.ts";
 import type { CopilotState } from "./state.ts";
+import { usageIn } from "./usage.ts";
 
 const voice = voiceOf("copilot");
 
-export const finish = (state: CopilotState, exit: ExitFacts): FinishVerdict => {
+export const finish = (before: CopilotState, exit: ExitFacts): FinishVerdict => {
+  const { usage, models } = usageIn(exit.left);
+  const { ended, turns_ended } = before;
+  const state =
+    ended === null
+      ? before
+      : { ...before, turns_ended: turns_ended + 1, usage, failed: ended.error, reported: null };
   const { failed, reported, skipped } = state;
   const settled = isSettled(state);
-  return byTurnEnd(
+  const { outcome, records } = byTurnEnd(
     voice,
     { settled, failed, reported, skipped },
     completionOf(state, exit, settled && failed === null),
     exit,
   );
+  const turn =
+    ended === null ? [] : [turnCompleted(state.turns_ended, usage, ended.duration_ms, ended.error, models)];
+  return { outcome, records: [...turn, ...records] };
 };

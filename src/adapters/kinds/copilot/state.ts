@@ -1,6 +1,7 @@
 /** The state of the Copilot CLI decoder between two lines: small, immutable, JSON. */
 import type { Opening } from "../../adapter.ts";
 import { type HeadlessState, NOTHING_YET } from "../../decoding/headless.ts";
+import type { TurnEnd } from "../../decoding/steps.ts";
 import { chosenSession } from "./session.ts";
 
 export interface CopilotState extends HeadlessState {
@@ -8,6 +9,8 @@ export interface CopilotState extends HeadlessState {
   readonly streamed: readonly string[];
   /** The HTTP status of the last failed call of the model; 0 if there was none. */
   readonly http_status: number;
+  /** The end of the turn, which is recorded with its usage once the run is over. */
+  readonly ended: Pick<TurnEnd, "duration_ms" | "error"> | null;
   /** The CLI was interrupted, so a result that reports success does not count. */
   readonly aborted: boolean;
   /**
@@ -24,6 +27,7 @@ export const initial = (opening: Opening): CopilotState => ({
   ...NOTHING_YET,
   streamed: [],
   http_status: 0,
+  ended: null,
   aborted: false,
   chosen: chosenSession(opening) ?? null,
 });

@@ -12,7 +12,7 @@ export const facts = {
     NO_CONVERSATION,
     NO_FORK,
     NO_COST,
-    "It reads MCP servers only from settings of the user, of the project and of the machine, so `--mcp` is refused. `acp:gemini` takes it.",
+    "It reads MCP servers only from settings of the user, of the project and of the machine, and those of the machine only if root owns the file, so `--mcp` is refused. `acp:gemini` takes it.",
     "The CLI never prints its reasoning.",
     "It does not mark messages, so the text of an abandoned try and of the next one become a single text.",
     "The CLI reports a failed command as a successful result, so Holdfast records it as one.",

@@ -195,3 +195,67 @@ test.each([
 test("exit 0 without a result is a failure", () => {
   expect(runOf([asked, whole("m", "x")]).outcome.error?.code).toBe("NO_TERMINAL_EVENT");
 });
+
+describe("the file that it leaves", () => {
+  const model = (inputTokens: number, outputTokens: number) => ({
+    requests: { count: 1 },
+    usage: { inputTokens, outputTokens, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 7 },
+  });
+  const turnOf = (left: string | undefined) =>
+    runOf([asked, whole("m", "x"), result()], { left }).records.flatMap((record) =>
+      record.type === "turn_completed" ? record.payload : [],
+    );
+
+  test("gives the turn its usage, by model", () => {
+    const left = JSON.stringify({ modelMetrics: { small: model(1_000, 10), large: model(300, 50) } });
+    const [turn, ...more] = turnOf(left);
+    expect(more).toEqual([]);
+    expect(turn).toMatchObject({
+      turn: 1,
+      duration_ms: 250.5,
+      usage: {
+        input_tokens: 1_300,
+        output_tokens: 60,
+        cached_tokens: 200,
+        reasoning_tokens: 14,
+        cost_usd: null,
+      },
+      models: [
+        { model: "large", input_tokens: 200, cached_tokens: 100, output_tokens: 50 },
+        { model: "small", input_tokens: 900, cached_tokens: 100, output_tokens: 10 },
+      ],
+    });
+  });
+
+  test.each([
+    undefined,
+    "",
+    "{",
+    "[]",
+    '{"modelMetrics":7}',
+    '{"modelMetrics":{"m":{"usage":{"inputTokens":-1}}}}',
+  ])("counts nothing as %j", (left) =>
+    expect(turnOf(left)).toMatchObject([{ usage: { input_tokens: 0, output_tokens: 0 } }]),
+  );
+
+  test.each([
+    ["a first run", {}, 1, "usage.json"],
+    ["a later run, since the file sums the session", {}, 2, undefined],
+    ["a session of before", { session: "s-1" }, 1, undefined],
+    ["a session that its own arguments name", { argv: ["--continue"] }, 1, undefined],
+    ["another runtime", { runtime: "beam" }, 1, undefined],
+  ])("is asked for by %s: %s", (_what, own, incarnation, name) => {
+    const { spec } = openingOf("copilot", own);
+    expect(copilot.leaves!(spec, incarnation)).toBe(name);
+    const context = {
+      spec,
+      incarnation,
+      session: undefined,
+      worker_id: "",
+      binary: "copilot",
+      scripts_dir: "/d",
+    };
+    const { argv } = copilot.plan(context);
+    expect(argv.join(" ").includes("--usage-output-file /d/usage.json")).toBe(name !== undefined);
+  });
+});
