@@ -7,22 +7,30 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cpuMs } from "./inspect.ts";
 import { environment, type Result, root, startDaemon, transcript } from "./support.ts";
 
 const LINES = 200_000;
 const ROUNDS = 3;
 
-/** The whole transcript over and over: as many runs' lines as make LINES. */
-const repeated = (): string => {
+/** The whole transcript over and over: as many runs' lines as make `lines`. */
+export const repeated = (lines: number): string => {
   const whole = `${transcript().trimEnd()}\n`;
-  return whole.repeat(Math.ceil(LINES / (whole.split("\n").length - 1)));
+  return whole.repeat(Math.ceil(lines / (whole.split("\n").length - 1)));
 };
 
-const ours = async (file: string, dir: string): Promise<number> => {
+/** One run of an agent that prints the file's `lines`, watched to its end: seconds, and the daemon's processor time. */
+export const ingested = async (
+  file: string,
+  dir: string,
+  lines: number,
+  env: Record<string, string> = {},
+): Promise<{ readonly seconds: number; readonly cpu_ms: number }> => {
   const fake = join(dir, "claude");
   writeFileSync(fake, `#!/bin/sh\nexec cat ${file}\n`);
   chmodSync(fake, 0o755);
-  const daemon = await startDaemon();
+  const daemon = await startDaemon(env);
+  const cpu = cpuMs(daemon.pid);
   const before = performance.now();
   const spec = {
     kind: "claude_code",
@@ -42,10 +50,11 @@ const ours = async (file: string, dir: string): Promise<number> => {
       state = line.includes('"state":"completed"') ? "completed" : "failed";
   });
   const seconds = (performance.now() - before) / 1000;
+  const cpu_ms = cpuMs(daemon.pid) - cpu;
   await daemon.stop();
-  if (state !== "completed" || records < LINES / 2)
+  if (state !== "completed" || records < lines / 2)
     throw new Error(`the run ended ${state} after ${records} records`);
-  return LINES / seconds;
+  return { seconds, cpu_ms };
 };
 
 const floor = (file: string): number =>
@@ -55,10 +64,10 @@ export const ingest = async (): Promise<Result> => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-ingest-"));
   try {
     const file = join(dir, "transcript.ndjson");
-    writeFileSync(file, repeated());
+    writeFileSync(file, repeated(LINES));
     const pairs: { ours: number; floor: number }[] = [];
     for (let round = 0; round < ROUNDS; round += 1)
-      pairs.push({ floor: floor(file), ours: await ours(file, dir) });
+      pairs.push({ floor: floor(file), ours: LINES / (await ingested(file, dir, LINES)).seconds });
     const best = {
       ours: Math.max(...pairs.map((pair) => pair.ours)),
       floor: Math.max(...pairs.map((pair) => pair.floor)),

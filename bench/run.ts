@@ -26,6 +26,7 @@ import { starts } from "./starts.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
 import type { Result, Table } from "./support.ts";
+import { telemetry } from "./telemetry.ts";
 import { top } from "./top.ts";
 import { turns } from "./turns.ts";
 import { watchers } from "./watchers.ts";
@@ -36,6 +37,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   ingest,
   decode,
   masking,
+  telemetry,
   latency,
   restart,
   startup,

@@ -35,8 +35,9 @@ Its floor is a real start; bare Effect fibers, and OTP if \`erl\` is installed, 
     title: "What does a line of output cost?",
     words: `\`decode\` measures processor time, the best of 7 alternating rounds: each line is decoded, redacted without known secrets and bounded, and each event is checked against every rule of \`agent event validate --strict\`.
 \`masking\` measures the median of 15 rounds of 10,000 lines, with six known secrets, one of them a private key; its floor is the same ingest without masking.
+\`telemetry\` is the same ingest as \`ingest\` with a collector, in processor time of the daemon; its floor is the daemon without one.
 A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the limits](limits.md)), but not when it is alone.`,
-    benches: ["ingest", "latency", "stalled", "watchers", "decode", "masking"],
+    benches: ["ingest", "latency", "stalled", "watchers", "decode", "masking", "telemetry"],
   },
   {
     title: "What does a request cost?",
