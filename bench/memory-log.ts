@@ -183,6 +183,8 @@ export const makeMemoryLog = (onStarted: () => void): Store => {
     schedule: () => undefined,
     schedulesAfter: () => [],
     tokens: () => [],
+    peers: () => [],
+    auditHead: () => ({ entries: 0, hash: "0".repeat(64) }),
     named: () => [],
     newestNames: () => [],
     withPrefix: () => [],

@@ -5,13 +5,14 @@ import { table } from "./markdown.ts";
 const SOURCE = "src/protocol/records.ts";
 /** The interfaces that the union is made of, and their files. */
 const PARTS = [
-  [SOURCE, "    TokenRecords {"],
+  [SOURCE, "    PeerRecords {"],
   ["src/protocol/schedule-records.ts", "export interface ScheduleRecords {"],
   ["src/protocol/skill-records.ts", "export interface SkillRecords {"],
   ["src/protocol/spawn-records.ts", "export interface SpawnRecords {"],
   ["src/protocol/board-records.ts", "export interface BoardRecords {"],
   ["src/protocol/mail-records.ts", "export interface MailRecords {"],
   ["src/protocol/token-records.ts", "export interface TokenRecords {"],
+  ["src/protocol/peer-records.ts", "export interface PeerRecords {"],
 ] as const;
 
 interface RecordRow {
@@ -105,6 +106,7 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
   ["Mailboxes", /^mailbox_/],
   ["Skills", /^skill_/],
   ["Tokens", /^token_/],
+  ["Federation", /^(peer_|audit_)/],
   ["Supervisors, trees and groups", /^(supervisor_|tree_|spawn_)/],
   ["The daemon and the log", /./],
 ];
@@ -131,7 +133,7 @@ Every record has these members beside its payload:
 |---|---|
 | \`seq\` | its place in the log; a cursor is the \`seq\` of the last record that a reader has |
 | \`id\` | its own id; a record with an id that the log already has is not written again |
-| \`stream\`, \`version\` | \`worker:<id>\`, \`tree:<name>\`, \`mailbox:<address>\`, \`bb:<namespace>\`, \`board:<name>\`, \`schedule:<name>\`, \`token:<name>\` or \`daemon\`, and its number in that stream, without a gap |
+| \`stream\`, \`version\` | \`worker:<id>\`, \`tree:<name>\`, \`mailbox:<address>\`, \`bb:<namespace>\`, \`board:<name>\`, \`schedule:<name>\`, \`token:<name>\`, \`peer:<hub>\`, \`audit\` or \`daemon\`, and its number in that stream, without a gap |
 | \`type\`, \`payload\` | as in the tables below |
 | \`recorded_at\` | RFC 3339, UTC, milliseconds |
 | \`worker_id\`, \`incarnation\` | in records of a worker |

@@ -6,6 +6,7 @@ import type { LogRecord } from "../../src/protocol/records.ts";
 import { ItemView } from "../../src/protocol/replies/blackboard.ts";
 import { JobView } from "../../src/protocol/replies/jobs.ts";
 import { MailView, PolledMail } from "../../src/protocol/replies/mail.ts";
+import { AuditPage, PeerChange, PeerView } from "../../src/protocol/replies/peers.ts";
 import { id, json } from "../../src/protocol/replies/reply.ts";
 import { ScheduleView } from "../../src/protocol/replies/schedules.ts";
 import { SearchHit } from "../../src/protocol/replies/search.ts";
@@ -125,6 +126,16 @@ export const WIRE = {
   "plugin/auth": skill,
   "plugin/pagination": skill,
   "token/create": TokenChange,
+  "peer/add": PeerChange,
+  "peer/list": z.object({ peers: z.array(PeerView) }),
+  "peer/show": PeerView,
+  "peer/trust": PeerChange,
+  "peer/revoke": PeerChange,
+  "peer/meet": PeerChange,
+  "peer/rekey": PeerChange,
+  "peer/admit": PeerChange,
+  "peer/settle": PeerChange,
+  "audit/list": AuditPage,
   "token/list": z.object({ tokens: z.array(TokenView) }),
   "agent/capabilities": capabilities,
   "protocol/hello": hello,

@@ -460,6 +460,55 @@ export const TOKEN_SECRET_BYTES = 32;
 export const TOKEN_EXPIRES_MIN_MS = 1_000;
 /** A file with a token's secret. */
 export const TOKEN_FILE_MAX_BYTES = 1_024;
+
+/** Peers of one hub. */
+export const PEERS_MAX = 64;
+/** The name of a hub, a host name (RFC 1035), in characters. */
+export const HUB_ID_MAX_CHARS = 253;
+/** The name of a capability; and capabilities that two hubs share. */
+export const CAPABILITY_MAX_CHARS = 128;
+export const PEER_CAPABILITIES_MAX = 64;
+/** Names in one list of a data boundary; and the length of one, in characters. */
+export const BOUNDARY_FIELDS_MAX = 256;
+export const BOUNDARY_FIELD_MAX_CHARS = 128;
+/** weblisk.txt, Data Boundary Contracts: bytes of a payload after fields were stripped. */
+export const FEDERATED_PAYLOAD_DEFAULT_BYTES = 65_536;
+export const FEDERATED_PAYLOAD_MAX_BYTES = 1_048_576;
+/** weblisk.txt, Data Boundary Contracts: requests of a peer in any hour; and the most that one may be granted. */
+export const PEER_RATE_DEFAULT = 100;
+export const PEER_RATE_MAX = 1_000;
+export const PEER_RATE_PERIOD_MS = 3_600_000;
+/** weblisk notes 2.4: federated tasks with one peer that have not ended, each way. */
+export const FEDERATED_TASKS_MAX = 20;
+/** A federated task without a result after this long counts as over. */
+export const FEDERATED_TASK_MAX_MS = 3_600_000;
+/** A refusal with the same reason is told once in this time, so that a peer cannot fill the log. */
+export const PEER_REFUSALS_PERIOD_MS = 60_000;
+/** weblisk.txt, Peering Handshake: a declaration may differ from the clock of its receiver by so many seconds. */
+export const HANDSHAKE_WINDOW_S = 300;
+/** weblisk.txt, Token Lifetimes: a federation token. */
+export const FEDERATION_TOKEN_TTL_S = 72 * 3_600;
+/** weblisk notes 7.2: a peer is verified after so many successful tasks and so long, with at most so many failures in a hundred. */
+export const FINGERPRINT_TASKS_MIN = 20;
+export const FINGERPRINT_AGE_MIN_MS = 24 * 3_600_000;
+export const FINGERPRINT_ERRORS_MAX_PERCENT = 5;
+/** A verified peer stays so up to this many failures in a hundred. */
+export const FINGERPRINT_LOST_PERCENT = 10;
+/** The newest tasks by which a peer is judged. */
+export const FINGERPRINT_TASKS_KEPT = 100;
+/** An answer that takes this many times as long as the first one is odd, if it takes at least this long. */
+export const FINGERPRINT_SLOW_TIMES = 5;
+export const FINGERPRINT_SLOW_MIN_MS = 1_000;
+/** Names of fields in one record about a federated task; the rest is counted. */
+export const CROSSING_NAMES_MAX = 64;
+/** The text of a public key: ML-DSA-65 has the longest; and an address on the wire (weblisk notes 1). */
+export const PUBLIC_KEY_MAX_CHARS = 4_096;
+export const URL_MAX_CHARS = 2_048;
+/** Entries of the audit chain in one answer: by default, and at most. */
+export const AUDIT_PAGE_DEFAULT = 100;
+export const AUDIT_PAGE_MAX = 1_000;
+/** Levels of a federated payload, with those of JSON in its texts. */
+export const BOUNDARY_DEPTH_MAX = 64;
 /** Connections at once without HOLDFAST_MAX_CONNECTIONS. A watcher's connection costs about 20 KB. */
 export const CONNECTIONS_DEFAULT = 12_000;
 /** The largest HOLDFAST_MAX_CONNECTIONS. */

@@ -20,6 +20,7 @@ import * as mailbox from "./commands/mailbox.ts";
 import * as mcp from "./commands/mcp.ts";
 import * as messages from "./commands/messages.ts";
 import * as notify from "./commands/notify.ts";
+import * as peers from "./commands/peers.ts";
 import * as resume from "./commands/resume.ts";
 import * as schedules from "./commands/schedules.ts";
 import { search, searchProblems } from "./commands/search.ts";
@@ -116,6 +117,13 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/dashboard": tokens.dashboard,
   "token/list": tokens.list,
   "token/revoke": tokens.revoke,
+  "peer/add": peers.add,
+  "peer/list": peers.list,
+  "peer/show": peers.show,
+  "peer/trust": peers.trust,
+  "peer/revoke": peers.revoke,
+  "audit/list": peers.audit,
+  "audit/verify": peers.verify,
   "identity/show": identity.show,
   "identity/rotate": identity.rotate,
   "identity/export": identity.exported,

@@ -14,6 +14,7 @@ import {
   PolledMail,
 } from "../protocol/replies/mail.ts";
 import { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
+import { AuditPage, AuditVerified, PeerChange, PeerView } from "../protocol/replies/peers.ts";
 import { effect, id, time } from "../protocol/replies/reply.ts";
 import {
   NextTimes,
@@ -256,6 +257,11 @@ export const PRINTED_AS_SENT = {
   "notify/resend": NotifyResendReply,
   "notify/test": NotifyTestReply,
   "token/revoke": TokenChange,
+  "peer/add": PeerChange,
+  "peer/show": PeerView,
+  "peer/trust": PeerChange,
+  "peer/revoke": PeerChange,
+  "audit/list": AuditPage,
   "daemon/status": status,
   "db/check": checked,
 } as const;
@@ -331,6 +337,8 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     file: z.string().nullable().describe("the file with the whole address; null: it was printed, in text"),
   }),
   "token/list": z.array(TokenView),
+  "peer/list": z.array(PeerView),
+  "audit/verify": AuditVerified,
   "schedule/list": z.array(ScheduleView),
   "agent/capabilities": kinds,
   "agent/doctor": doctor,

@@ -17,6 +17,7 @@ import { LOOK_COMMANDS } from "./look.ts";
 import { MACHINE_COMMANDS } from "./machine.ts";
 import { MAILBOX_COMMANDS } from "./mailbox.ts";
 import { NOTIFY_COMMANDS } from "./notify.ts";
+import { PEER_COMMANDS } from "./peers.ts";
 import { PROGRAM_COMMANDS } from "./programs.ts";
 import { SCHEDULE_COMMANDS } from "./schedules.ts";
 import { SKILL_COMMANDS } from "./skills.ts";
@@ -40,6 +41,7 @@ export const COMMANDS: readonly CommandDef[] = [
   ...MACHINE_COMMANDS,
   ...CONFIG_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...PEER_COMMANDS,
   ...IDENTITY_COMMANDS,
   ...NOTIFY_COMMANDS,
   ...DAEMON_COMMANDS,

@@ -7,6 +7,7 @@ import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
 import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
+import type { AuditPage } from "../protocol/replies/peers.ts";
 import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
 import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { RequestName } from "../protocol/requests.ts";
@@ -25,6 +26,7 @@ import type {
   WorkerView,
 } from "../runtime/api.ts";
 import type { BoardApi } from "../runtime/board-api.ts";
+import type { PeersApi } from "../runtime/peers-api.ts";
 import type { SchedulesApi } from "../runtime/schedules-api.ts";
 import type { TokensApi } from "../runtime/tokens-api.ts";
 import type { LoopLag } from "./health.ts";
@@ -112,6 +114,7 @@ interface OwnReplies {
   "skill/tools": SkillToolsReply;
   "skill/info": SkillView;
   "skill/check": SkillView;
+  "audit/list": AuditPage;
   "notify/list": NotifyListReply;
   "notify/resend": NotifyResendReply;
   "notify/test": NotifyTestReply;
@@ -127,13 +130,15 @@ type ReplyOf<Name> = Name extends `mailbox/${infer M extends keyof MailboxApi}`
     ? Effect.Success<ReturnType<SchedulesApi[M]>>
     : Name extends `token/${infer M extends keyof TokensApi}`
       ? Effect.Success<ReturnType<TokensApi[M]>>
-      : Name extends `board/${infer M extends Exclude<keyof BoardApi, "watch">}`
-        ? Effect.Success<ReturnType<BoardApi[M]>>
-        : Name extends `${string}/${infer M extends keyof RuntimeApi}`
-          ? Success<M> extends readonly unknown[]
-            ? { readonly results: Success<M> }
-            : Success<M>
-          : never;
+      : Name extends `peer/${infer M extends keyof PeersApi}`
+        ? Effect.Success<ReturnType<PeersApi[M]>>
+        : Name extends `board/${infer M extends Exclude<keyof BoardApi, "watch">}`
+          ? Effect.Success<ReturnType<BoardApi[M]>>
+          : Name extends `${string}/${infer M extends keyof RuntimeApi}`
+            ? Success<M> extends readonly unknown[]
+              ? { readonly results: Success<M> }
+              : Success<M>
+            : never;
 
 export type Replies = {
   [Name in RequestName]: Name extends BuiltinCommand

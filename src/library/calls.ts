@@ -13,7 +13,7 @@ type OfTheHolder =
   | "refused"
   | "settled";
 
-export interface RuntimeCalls extends Omit<RuntimeApi, OfTheHolder | "blackboard" | "board"> {
+export interface RuntimeCalls extends Omit<RuntimeApi, OfTheHolder | "blackboard" | "board" | "peers"> {
   readonly blackboard: Omit<RuntimeApi["blackboard"], "follow">;
   readonly board: Omit<RuntimeApi["board"], "follow">;
   /** The bytes of an artifact; undefined where the files of the state directory are at hand. */

@@ -140,6 +140,7 @@ export const ERROR_CATALOGUE = {
     "See all schedules with `agent schedule list`.",
   ),
   TOKEN_NOT_FOUND: row(["ENOTFOUND", 5, 404, false, "none"], "See all tokens with `agent token list`."),
+  PEER_NOT_FOUND: row(["ENOTFOUND", 5, 404, false, "none"], "See all peers with `agent peer list`."),
   HTTP_NOT_FOUND: row(
     ["ENOTFOUND", 5, 404, false, "none"],
     "Correct the parameters: the server has nothing there.",
@@ -190,6 +191,18 @@ export const ERROR_CATALOGUE = {
   POLICY_VIOLATION: row(
     ["EPOLICY", 7, 403, false, "none"],
     "Ask only for what the policy in the message allows.",
+  ),
+  PEER_UNTRUSTED: row(
+    ["EPOLICY", 7, 403, false, "none"],
+    "Meet the hub first with `agent peer connect`; its tier is in `agent peer show`.",
+  ),
+  CAPABILITY_DENIED: row(
+    ["EPOLICY", 7, 403, false, "none"],
+    "Ask for a capability that the other hub shares; `agent peer show` lists them.",
+  ),
+  BOUNDARY_VIOLATION: row(
+    ["EPOLICY", 7, 403, false, "none"],
+    "Send only what the data boundary of the peer allows; `agent peer show` has it.",
   ),
   NOT_AUTHORISED: row(
     ["EAUTH", 8, 401, false, "none"],

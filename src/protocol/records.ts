@@ -18,6 +18,7 @@ import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } 
 import type { DeniedCalls } from "./denied.ts";
 import type { LogGap } from "./log-gap.ts";
 import type { MailRecords } from "./mail-records.ts";
+import type { PeerRecords } from "./peer-records.ts";
 import type { ProcessIdentity, SweepReport } from "./process-records.ts";
 import type { RestartCause } from "./restart-cause.ts";
 import type { ScheduleRecords } from "./schedule-records.ts";
@@ -61,7 +62,8 @@ export interface RecordPayloads
     BoardRecords,
     MailRecords,
     SpawnRecords,
-    TokenRecords {
+    TokenRecords,
+    PeerRecords {
   /** The first record of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly by?: string; readonly clock: ClockStamp };
   /** The worker may not start yet. Its place in the queue changes; `agent list` has the current one. */

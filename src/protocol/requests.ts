@@ -35,6 +35,7 @@ import { ANSWERS } from "./holds.ts";
 import { JOB_STATES } from "./jobs.ts";
 import { MailboxRequests } from "./mailbox-requests.ts";
 import { NOTIFY_REQUESTS } from "./notify-requests.ts";
+import { PEER_REQUESTS } from "./peer-requests.ts";
 import { RoleName } from "./roles.ts";
 import { SCHEDULE_REQUESTS } from "./schedule-requests.ts";
 import { searchProblem } from "./search-text.ts";
@@ -331,6 +332,7 @@ export const Requests = {
   ...BOARD_REQUESTS,
   ...NOTIFY_REQUESTS,
   ...TOKEN_REQUESTS,
+  ...PEER_REQUESTS,
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   /** The versions that the client speaks and the profiles that it needs. A connection works without this request. */
   "protocol/hello": z.strictObject({

@@ -38,6 +38,13 @@ export type ProfileName = (typeof PROFILE_NAMES)[number];
 export const SIGNING_ALGORITHMS = ["Ed25519", "ML-DSA-65"] as const;
 export type AlgorithmName = (typeof SIGNING_ALGORITHMS)[number];
 
+/** How far a federated hub is trusted, the lowest tier first (weblisk.txt, Trust Tiers). */
+export const PEER_TIERS = ["anonymous", "known", "verified", "trusted"] as const;
+export type PeerTier = (typeof PEER_TIERS)[number];
+/** `in`: the peer asks; `out`: this hub asks the peer. */
+export const TASK_DIRECTIONS = ["in", "out"] as const;
+export type TaskDirection = (typeof TASK_DIRECTIONS)[number];
+
 /** Reserved commands of protocol-v1.txt that a built-in skill answers. */
 export const BUILTIN_COMMANDS = [
   "http/openapi",

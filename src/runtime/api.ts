@@ -34,6 +34,7 @@ import type { CheckReport } from "../store/upkeep.ts";
 import type { BlackboardApi } from "./blackboard-api.ts";
 import type { BoardApi } from "./board-api.ts";
 import type { TakePage } from "./following/follower.ts";
+import type { PeersApi } from "./peers-api.ts";
 import type { ResumeRequest, UsageAsked, WatchQuery } from "./questions.ts";
 import type {
   Answered,
@@ -203,6 +204,8 @@ export interface RuntimeApi {
   readonly schedules: SchedulesApi;
   /** Tokens with names: callers that present one are `user:<name>` in records. */
   readonly tokens: TokensApi;
+  /** Hubs with which this one federates, and the audit trail. */
+  readonly peers: PeersApi;
   readonly skills: SkillsApi;
   /** The epoch of the log's history, to which each cursor belongs. */
   readonly epoch: string;

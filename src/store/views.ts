@@ -2,6 +2,7 @@
  * The views that the store folds from the log: rows of workers, turns, messages, mail, approvals, holds and trees, the
  * blackboard and boards.
  */
+import type { AuditHead } from "../protocol/audit.ts";
 import type { BlackboardItem } from "../protocol/blackboard.ts";
 import type { Card } from "../protocol/board.ts";
 import type { BoardConfigured } from "../protocol/board-records.ts";
@@ -10,6 +11,7 @@ import type { DeniedCalls } from "../protocol/denied.ts";
 import type { Hold } from "../protocol/holds.ts";
 import type { MailMessage } from "../protocol/mail.ts";
 import type { MessageRow } from "../protocol/message-row.ts";
+import type { Peer } from "../protocol/peer.ts";
 import type { EndCause, JsonValue, Usage, WorkerError } from "../protocol/records.ts";
 import type { TurnRow } from "../protocol/replies/usage.ts";
 import type { Schedule } from "../protocol/schedule.ts";
@@ -249,6 +251,10 @@ export interface Views {
   boards(limit: number): readonly string[];
   /** Dispatchers of all boards that have one. */
   boardSettings(): readonly BoardSetting[];
+  /** All hubs with which this one federates, by name. */
+  peers(): readonly Peer[];
+  /** Where the audit chain stands. */
+  auditHead(): AuditHead;
   /** All tokens with names, by name. */
   tokens(): readonly Token[];
 }

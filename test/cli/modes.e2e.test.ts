@@ -111,6 +111,12 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["schedule/pause", ["schedule", "pause", "yearly"]],
   ["schedule/resume", ["schedule", "resume", "yearly"]],
   ["schedule/remove", ["schedule", "remove", "yearly"]],
+  ["peer/add", ["peer", "add", "b.example", "http://b.example", "--share", "seo:analyze"]],
+  ["peer/list", ["peer", "list"]],
+  ["peer/show", ["peer", "show", "b.example"]],
+  ["peer/revoke", ["peer", "revoke", "b.example"]],
+  ["audit/list", ["audit", "list"]],
+  ["audit/verify", ["audit", "verify"]],
   ["token/list", ["token", "list"]],
   ["identity/show", ["identity", "show"]],
   ["identity/rotate", ["identity", "rotate"]],
@@ -228,6 +234,8 @@ it("covers every command", () => {
     // These need a file for the secret (tokens.e2e).
     "token/create",
     "token/revoke",
+    // Only a verified peer is trusted (peers.e2e).
+    "peer/trust",
     "agent/demo",
     // They speak other protocols (mcp/serve.e2e, acp/serve.e2e).
     "mcp/serve",

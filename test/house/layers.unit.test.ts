@@ -41,7 +41,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "messages",
     "tree",
   ],
-  control: ["blackboard", "board", "mailbox", "notify", "overseer", "schedule", "telemetry", "token"],
+  control: ["blackboard", "board", "federation", "mailbox", "notify", "overseer", "schedule", "telemetry", "token"],
   adapters: ["decoding", "process", "bridge", "kinds"],
   workspace: ["sandbox", "worktree"],
   skills: ["network", "openapi", "builtin"],
@@ -51,7 +51,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   daemon: ["handlers", "notify", "telemetry", "http"],
   cli: ["defaults", "render", "top", "commands", "mcp", "acp"],
   library: ["remote"],
-  weblisk: ["identity", "wire", "signing", "types"],
+  weblisk: ["identity", "wire", "signing", "types", "federation"],
   web: ["model", "state", "parts", "pages"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */

@@ -20,6 +20,7 @@ export const LIST_MEMBER: Readonly<Record<string, string>> = {
   "bb/search": "items",
   "schedule/list": "schedules",
   "token/list": "tokens",
+  "peer/list": "peers",
   "cas/list": "artifacts",
   "skill/list": "skills",
 };

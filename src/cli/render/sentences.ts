@@ -18,6 +18,7 @@ import { argumentOf } from "../../protocol/tool-arguments.ts";
 import { PROGRAM_KIND } from "../../protocol/words.ts";
 import { amount } from "./budgets.ts";
 import { CONTROL_SENTENCES } from "./control-sentences.ts";
+import { PEER_SENTENCES } from "./peer-sentences.ts";
 import {
   bad,
   because,
@@ -330,6 +331,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       `${decision === "allow" ? "allowed" : "denied"} by ${oneLine(by)}${because(message ?? "")}`,
     ),
   approval_withdrawn: () => dim("withdrew its request for permission"),
+  ...PEER_SENTENCES,
   ...CONTROL_SENTENCES,
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
   session_abandoned: ({ session_id, reason }) =>

@@ -30,6 +30,7 @@ import { MAIL_TEXTS } from "./mailbox.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { NOTIFY_TEXTS } from "./notify.ts";
 import { age, pairs } from "./pairs.ts";
+import { PEER_TEXTS } from "./peers.ts";
 import { archivedText, killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { makePrinter } from "./pieces.ts";
 import { isElsewhere, runtimeWords } from "./runtimes.ts";
@@ -411,6 +412,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   ...SCHEDULE_TEXTS,
   ...NOTIFY_TEXTS,
   ...TOKEN_TEXTS,
+  ...PEER_TEXTS,
   "agent/approvals": approvalsText,
   "approvals/approve": approvedText,
   "approvals/deny": approvedText,

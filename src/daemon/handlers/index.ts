@@ -8,6 +8,7 @@ import { hello } from "./hello.ts";
 import { JOBS } from "./jobs.ts";
 import { MAILBOXES } from "./mailboxes.ts";
 import { NOTIFICATIONS } from "./notify.ts";
+import { PEERS } from "./peers.ts";
 import { SCHEDULES } from "./schedules.ts";
 import { SKILLS } from "./skills.ts";
 import { TOKENS } from "./tokens.ts";
@@ -36,6 +37,7 @@ const ALL: Handlers<RequestName> = {
   ...NOTIFICATIONS,
   ...SCHEDULES,
   ...TOKENS,
+  ...PEERS,
   ...SKILLS,
   "agent/watch": watch,
   "protocol/hello": hello,

@@ -15,6 +15,7 @@ import { type Presence, presenceOf } from "./presence.ts";
 import { approvalRows } from "./projections/approvals.ts";
 import { itemRows } from "./projections/blackboard.ts";
 import { cardRows } from "./projections/board.ts";
+import { federationRows } from "./projections/federation.ts";
 import { holdRows } from "./projections/holds.ts";
 import { type KeptRows, keepRows } from "./projections/kept-rows.ts";
 import { mailRows } from "./projections/mail.ts";
@@ -53,6 +54,7 @@ export interface AttachedLog {
   readonly schedules: ReturnType<typeof scheduleRows>;
   readonly cards: ReturnType<typeof cardRows>;
   readonly tokens: ReturnType<typeof tokenRows>;
+  readonly federation: ReturnType<typeof federationRows>;
   readonly checkpoints: Statement<[string, number], Checkpoint>;
 }
 
@@ -95,6 +97,7 @@ export const attach = (
       schedules: scheduleRows(db),
       cards: cardRows(db),
       tokens: tokenRows(db),
+      federation: federationRows(db),
       checkpoints: db.prepare<[string, number], Checkpoint>(
         "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",
       ),

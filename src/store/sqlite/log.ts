@@ -299,6 +299,8 @@ const viewsOf = (
     boards: ask(({ cards }, limit) => cards.boards(limit)),
     boardSettings: ask(({ cards }) => cards.settings()),
     tokens: ask(({ tokens }) => tokens()),
+    peers: ask(({ federation }) => federation.peers()),
+    auditHead: ask(({ federation }) => federation.auditHead()),
   };
 };
 

@@ -24,5 +24,6 @@ export const STREAM_COLUMNS: Readonly<
   p_cards: { column: "board", streamOf: boardStream },
   p_boards: { column: "board", streamOf: boardStream },
   p_tokens: { column: "name", streamOf: tokenStream },
+  p_federation: { column: "stream", streamOf: (stream) => stream },
   p_labels: { column: "worker_id", streamOf: workerStream },
 };

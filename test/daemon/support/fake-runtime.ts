@@ -82,6 +82,18 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       list: unused("tokens.list"),
       revoke: unused("tokens.revoke"),
     },
+    peers: {
+      add: unused("peers.add"),
+      list: unused("peers.list"),
+      show: unused("peers.show"),
+      trust: unused("peers.trust"),
+      revoke: unused("peers.revoke"),
+      meet: unused("peers.meet"),
+      rekey: unused("peers.rekey"),
+      admit: unused("peers.admit"),
+      settle: unused("peers.settle"),
+      audit: unused("peers.audit"),
+    },
     principalOf: () => undefined,
     skills: {
       run: unused("skills.run"),

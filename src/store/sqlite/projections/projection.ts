@@ -7,6 +7,7 @@ import type { LogRecord } from "../../../protocol/records.ts";
 import { APPROVALS_SCHEMA, approvals } from "./approvals.ts";
 import { BLACKBOARD_SCHEMA, blackboard } from "./blackboard.ts";
 import { BOARD_SCHEMA, boards } from "./board.ts";
+import { FEDERATION_SCHEMA, federation } from "./federation.ts";
 import { HOLDS_SCHEMA, holds } from "./holds.ts";
 import { MAIL_SCHEMA, mail } from "./mail.ts";
 import { MESSAGES_SCHEMA, messages } from "./messages.ts";
@@ -19,7 +20,7 @@ import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Increase this with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 15;
+export const PROJECTION_VERSION = 16;
 
 export const TABLES = [
   "p_workers",
@@ -37,6 +38,7 @@ export const TABLES = [
   "p_cards",
   "p_boards",
   "p_tokens",
+  "p_federation",
 ] as const;
 
 /** Indexes of words, which triggers of the tables keep. */
@@ -66,6 +68,7 @@ export const resetProjections = (db: Database): void => {
       SCHEDULES_SCHEMA +
       BOARD_SCHEMA +
       TOKENS_SCHEMA +
+      FEDERATION_SCHEMA +
       READ_VIEWS_SCHEMA,
   );
 };
@@ -86,6 +89,7 @@ export const projections = (db: Database, onWorker?: (id: string) => void): Proj
     schedules(db),
     boards(db),
     tokens(db),
+    federation(db),
   ];
   return {
     fold: (record) => {

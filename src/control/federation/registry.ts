@@ -1,0 +1,112 @@
+/** Decides who is a peer of this hub, and how far it is trusted (weblisk.txt, Federation). Pure. */
+import { PEERS_MAX } from "../../base/limits.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import { type Peer, shapeOf } from "../../protocol/peer.ts";
+import { type PeerMet, type PeerTerms, peerStream } from "../../protocol/peer-records.ts";
+import type { RecordDraft } from "../../protocol/records.ts";
+import type { AlgorithmName } from "../../protocol/words.ts";
+import { reaches } from "./access.ts";
+import { noPeer, oldDeclaration, otherKey, tierTooLow, tooManyPeers } from "./refusals.ts";
+
+/** Who decides, and when. */
+export interface Deciding {
+  readonly by: string;
+  readonly wall_ms: number;
+}
+
+export type Decided = readonly RecordDraft[] | HoldfastError;
+
+export interface AskedPeer extends PeerTerms {
+  readonly hub_id: string;
+  readonly url: string;
+  /** Null: the first key that it shows. */
+  readonly public_key: string | null;
+}
+
+const isoOf = ({ wall_ms }: Deciding): string => new Date(wall_ms).toISOString();
+const stamped = (deciding: Deciding) => ({ by: deciding.by, at: isoOf(deciding) });
+
+/** Nothing if the same is agreed already. */
+export const decideAdd = (
+  there: readonly Peer[],
+  { hub_id, ...asked }: AskedPeer,
+  deciding: Deciding,
+): Decided => {
+  const peer = there.find((one) => one.hub_id === hub_id);
+  if (peer === undefined && there.length >= PEERS_MAX) return tooManyPeers();
+  if (peer !== undefined && asked.public_key !== null && peer.public_key !== null)
+    if (asked.public_key !== peer.public_key) return otherKey(hub_id);
+  const payload = { ...asked, ...stamped(deciding) };
+  if (peer !== undefined && isAgreed(peer, asked)) return [];
+  return [{ stream: peerStream(hub_id), type: "peer_added", payload }];
+};
+
+const isAgreed = (peer: Peer, { public_key, ...asked }: Omit<AskedPeer, "hub_id">): boolean => {
+  const { url, shared_capabilities, data_boundary, rate_limit } = peer;
+  const isPinned = public_key === null || public_key === peer.public_key;
+  const terms = { url, shared_capabilities, data_boundary, rate_limit };
+  return (
+    isPinned &&
+    Object.entries(terms).every(
+      ([name, value]) => JSON.stringify(value) === JSON.stringify(asked[name as keyof typeof asked]),
+    )
+  );
+};
+
+/**
+ * A handshake whose signatures were verified. The time in it must not go back, so that an older declaration moves nothing; the same
+ * one again is a noop, which keeps the session.
+ */
+export const decideMeet = (
+  peer: Peer | undefined,
+  hub_id: string,
+  declared: Omit<PeerMet, "by" | "at">,
+  deciding: Deciding,
+): Decided => {
+  if (peer === undefined) return noPeer(hub_id);
+  const isOtherKey = peer.public_key !== null && peer.public_key !== declared.public_key;
+  const isOtherAlgorithm = peer.algorithm !== null && peer.algorithm !== declared.algorithm;
+  if (isOtherKey || isOtherAlgorithm) return otherKey(hub_id);
+  if (peer.timestamp !== null) {
+    if (declared.timestamp < peer.timestamp) return oldDeclaration();
+    const isSame = shapeOf(peer.capabilities) === shapeOf(declared.capabilities) && peer.url === declared.url;
+    if (declared.timestamp === peer.timestamp) return isSame ? [] : oldDeclaration();
+  }
+  // The address is what the operator has agreed to, so that a peer cannot point this hub elsewhere.
+  const payload = { ...declared, url: peer.url, ...stamped(deciding) };
+  return [{ stream: peerStream(hub_id), type: "peer_met", payload }];
+};
+
+/** The step from verified to trusted is the operator's alone (weblisk.txt: "explicit trust grant by admin"). */
+export const decideTrust = (peer: Peer | undefined, hub_id: string, deciding: Deciding): Decided => {
+  if (peer === undefined) return noPeer(hub_id);
+  if (peer.tier === "trusted") return [];
+  if (!reaches(peer.tier, "verified")) return tierTooLow(peer.tier, "verified");
+  return [{ stream: peerStream(hub_id), type: "peer_trusted", payload: stamped(deciding) }];
+};
+
+export const decideRevoke = (
+  peer: Peer | undefined,
+  hub_id: string,
+  reason: string,
+  deciding: Deciding,
+): Decided =>
+  peer === undefined
+    ? noPeer(hub_id)
+    : [{ stream: peerStream(hub_id), type: "peer_revoked", payload: { reason, ...stamped(deciding) } }];
+
+/** A change of key that both keys have signed. */
+export const decideKeyChange = (
+  peer: Peer | undefined,
+  hub_id: string,
+  change: { readonly old_public_key: string; readonly public_key: string; readonly algorithm: AlgorithmName },
+  deciding: Deciding,
+): Decided => {
+  if (peer === undefined) return noPeer(hub_id);
+  const { old_public_key, ...next } = change;
+  if (peer.public_key === next.public_key) return [];
+  if (peer.public_key !== old_public_key) return otherKey(hub_id);
+  return [
+    { stream: peerStream(hub_id), type: "peer_key_changed", payload: { ...next, ...stamped(deciding) } },
+  ];
+};

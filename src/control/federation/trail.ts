@@ -1,0 +1,67 @@
+/** What the audit trail says of a record about a peer (weblisk.txt, Audit trail): the peer, the capability, the fields. Pure. */
+import type { AuditNote } from "../../protocol/audit.ts";
+import { DAEMON } from "../../protocol/caller.ts";
+import { type AuditEntry, peerNameOf } from "../../protocol/peer-records.ts";
+import type { RecordDraft } from "../../protocol/records.ts";
+
+type Told = Pick<AuditNote, "actor" | "action" | "detail" | "status">;
+
+const ok = (actor: string, action: string, detail: AuditEntry["detail"]): Told => ({
+  actor,
+  action,
+  detail,
+  status: "ok",
+});
+
+const toldBy = (draft: RecordDraft, hub: string): Told | undefined => {
+  switch (draft.type) {
+    case "peer_added": {
+      const { by, shared_capabilities, data_boundary, rate_limit, url } = draft.payload;
+      const { allow_fields, deny_fields, max_payload_size, retention } = data_boundary;
+      const terms = { shared_capabilities, allow_fields, deny_fields, max_payload_size, retention };
+      return ok(by, "peer.add", { url, rate_limit, ...terms });
+    }
+    case "peer_met": {
+      const { capabilities, public_key } = draft.payload;
+      return ok(hub, "peer.handshake", { capabilities, public_key });
+    }
+    case "peer_key_changed":
+      return ok(hub, "peer.key_change", { public_key: draft.payload.public_key });
+    case "peer_tier_changed": {
+      const { tier, reason } = draft.payload;
+      return ok(DAEMON, "peer.tier", { tier, reason });
+    }
+    case "peer_trusted":
+      return ok(draft.payload.by, "peer.trust", {});
+    case "peer_revoked":
+      return ok(draft.payload.by, "peer.revoke", { reason: draft.payload.reason });
+    case "peer_task_admitted": {
+      const { direction, by, at: _, ...detail } = draft.payload;
+      return ok(direction === "in" ? hub : by, "task.request", { direction, ...detail });
+    }
+    case "peer_task_refused": {
+      const { direction, by, at: _, ...detail } = draft.payload;
+      const actor = direction === "in" ? hub : by;
+      return { actor, action: "task.request", detail: { direction, ...detail }, status: "denied" };
+    }
+    case "peer_task_settled": {
+      const { direction, by, at: _, is_odd, ...detail } = draft.payload;
+      const status = detail.status === "success" ? "ok" : "failed";
+      const actor = direction === "in" ? by : hub;
+      return { actor, action: "task.result", detail: { direction, ...detail }, status };
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** Undefined for a record of something else. `id`: 32 hexadecimal digits. */
+export const auditOf = (
+  draft: RecordDraft,
+  { id, wall_ms }: { readonly id: string; readonly wall_ms: number },
+): AuditNote | undefined => {
+  const hub = peerNameOf(draft.stream);
+  const told = hub === undefined ? undefined : toldBy(draft, hub);
+  if (hub === undefined || told === undefined) return undefined;
+  return { id, timestamp: Math.floor(wall_ms / 1_000), target: hub, ...told };
+};
