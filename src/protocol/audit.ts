@@ -6,7 +6,7 @@ import type { AuditEntry } from "./peer-records.ts";
 /** The hash before the first entry. */
 export const AUDIT_START = "0".repeat(64);
 
-/** Where a chain stands. */
+/** The end of a chain. */
 export interface AuditHead {
   readonly entries: number;
   /** The hash of the newest entry; the next one has it. */

@@ -194,7 +194,7 @@ export const ERROR_CATALOGUE = {
   ),
   PEER_UNTRUSTED: row(
     ["EPOLICY", 7, 403, false, "none"],
-    "Meet the hub first with `agent peer connect`; its tier is in `agent peer show`.",
+    "See the tier of the hub in `agent peer show`: a handshake makes it known, and good tasks verify it.",
   ),
   CAPABILITY_DENIED: row(
     ["EPOLICY", 7, 403, false, "none"],

@@ -1,12 +1,12 @@
 /**
- * Hubs with which this one federates, as records tell them (weblisk.txt, Federation). Of what crosses the boundary they hold names
- * and digests, and never a value.
+ * Hubs with which this one federates, as records tell them (weblisk.txt, Federation). The records hold names and digests of what
+ * crosses the boundary, and never a value.
  */
 import type { AlgorithmName, PeerTier, TaskDirection } from "./words.ts";
 
 /** The agreement with a peer, with the names of weblisk.txt, Data Boundary Contracts. */
 export interface PeerTerms {
-  /** What the peer may ask of this hub. */
+  /** The capabilities that the peer may ask for. */
   readonly shared_capabilities: readonly string[];
   readonly data_boundary: DataBoundary;
   /** Requests of the peer in any hour. */
@@ -35,7 +35,7 @@ export interface PeerMet {
   readonly public_key: string;
   readonly algorithm: AlgorithmName;
   readonly url: string;
-  /** What it says that it shares. */
+  /** The capabilities that it says it shares. */
   readonly capabilities: readonly string[];
   /** Epoch seconds, as the peer has signed them. */
   readonly timestamp: number;
@@ -60,7 +60,7 @@ interface AboutTask {
 }
 
 /** Names of members, and the digest of the payload. */
-interface Crossing {
+interface CrossingNames {
   /** Names of members that crossed. */
   readonly fields: readonly string[];
   /** Names of members that were stripped. */
@@ -70,7 +70,7 @@ interface Crossing {
   readonly bytes: number;
 }
 
-export interface PeerTaskAdmitted extends AboutTask, Crossing {
+export interface PeerTaskAdmitted extends AboutTask, CrossingNames {
   readonly by: string;
   readonly at: string;
 }
@@ -82,7 +82,7 @@ export interface PeerTaskRefused extends AboutTask {
   readonly at: string;
 }
 
-export interface PeerTaskSettled extends AboutTask, Crossing {
+export interface PeerTaskSettled extends AboutTask, CrossingNames {
   readonly status: "success" | "failed" | "cancelled";
   readonly duration_ms: number;
   /** Unlike the peer's earlier answers for this capability: other members, or far slower. */

@@ -19,13 +19,13 @@ import {
 import { isTellable, NOT_TELLABLE } from "./redact.ts";
 import { SIGNING_ALGORITHMS, TASK_DIRECTIONS } from "./words.ts";
 
-export const HubId = z
+const HubId = z
   .string()
   .max(HUB_ID_MAX_CHARS, `may have at most ${HUB_ID_MAX_CHARS} characters`)
   .regex(/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, "has lower-case letters, digits, '.' and '-', as a host name")
   .refine(isTellable, NOT_TELLABLE);
 
-export const CapabilityName = z
+const CapabilityName = z
   .string()
   .max(CAPABILITY_MAX_CHARS, `may have at most ${CAPABILITY_MAX_CHARS} characters`)
   .regex(/^[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*$/, "is written namespace:action")

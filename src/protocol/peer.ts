@@ -35,7 +35,7 @@ export interface Fingerprint {
   readonly first: { readonly [capability: string]: { readonly fields: string; readonly ms: number } };
 }
 
-export interface Peer extends PeerTerms {
+export interface FederatedPeer extends PeerTerms {
   readonly hub_id: string;
   readonly url: string;
   readonly tier: PeerTier;
@@ -43,7 +43,7 @@ export interface Peer extends PeerTerms {
   readonly public_key: string | null;
   readonly algorithm: AlgorithmName | null;
   readonly capabilities: readonly string[];
-  /** Of the newest handshake: epoch seconds as the peer has signed them. */
+  /** Epoch seconds of the newest handshake, as the peer has signed them. */
   readonly timestamp: number | null;
   readonly session: string | null;
   readonly added_at: string;
@@ -77,7 +77,11 @@ export const shapeOf = (fields: readonly string[]): string => [...fields].sort()
 
 const NEW_FINGERPRINT: Fingerprint = { since: null, recent: "", first: {} };
 
-const added = (peer: Peer | undefined, hub_id: string, { by: _, at, ...terms }: PeerAdded): Peer => {
+const added = (
+  peer: FederatedPeer | undefined,
+  hub_id: string,
+  { by: _, at, ...terms }: PeerAdded,
+): FederatedPeer => {
   if (peer !== undefined) return { ...peer, ...terms, public_key: terms.public_key ?? peer.public_key };
   return {
     ...terms,
@@ -96,7 +100,7 @@ const added = (peer: Peer | undefined, hub_id: string, { by: _, at, ...terms }: 
   };
 };
 
-const met = (peer: Peer, { by: _, at, ...declared }: PeerMet): Peer => {
+const met = (peer: FederatedPeer, { by: _, at, ...declared }: PeerMet): FederatedPeer => {
   const isSame =
     peer.met_at !== null &&
     peer.public_key === declared.public_key &&
@@ -109,7 +113,10 @@ const met = (peer: Peer, { by: _, at, ...declared }: PeerMet): Peer => {
   };
 };
 
-const admitted = (peer: Peer, { task_id, direction, capability, digest, at }: PeerTaskAdmitted): Peer => {
+const admitted = (
+  peer: FederatedPeer,
+  { task_id, direction, capability, digest, at }: PeerTaskAdmitted,
+): FederatedPeer => {
   const now = Date.parse(at);
   const open = peer.open.filter((task) => now - Date.parse(task.at) < FEDERATED_TASK_MAX_MS);
   const recent = peer.admitted.filter((one) => now - one < PEER_RATE_PERIOD_MS);
@@ -120,7 +127,7 @@ const admitted = (peer: Peer, { task_id, direction, capability, digest, at }: Pe
   };
 };
 
-/** What a peer asks is judged as what it answers is: its mistakes count. */
+/** Requests of a peer are judged as its answers are: its mistakes count. */
 const observed = (fingerprint: Fingerprint, letter: "s" | "f" | "o"): Fingerprint => ({
   ...fingerprint,
   recent: `${fingerprint.recent}${letter}`.slice(-FINGERPRINT_TASKS_KEPT),
@@ -132,7 +139,7 @@ const letterOf = ({ status, is_odd, direction }: PeerTaskSettled): "s" | "f" | "
   return is_odd ? "o" : "s";
 };
 
-const settled = (peer: Peer, payload: PeerTaskSettled): Peer => {
+const settled = (peer: FederatedPeer, payload: PeerTaskSettled): FederatedPeer => {
   const { task_id, direction, capability, status, fields, duration_ms } = payload;
   const open = peer.open.filter((task) => task.task_id !== task_id || task.direction !== direction);
   if (status === "cancelled") return { ...peer, open };
@@ -152,7 +159,7 @@ const IS_MISTAKE: ReadonlySet<string> = new Set([
 ]);
 
 /** The peer after one of its records; undefined if it is no peer. */
-export const foldPeer = (peer: Peer | undefined, record: PeerRecord): Peer | undefined => {
+export const foldPeer = (peer: FederatedPeer | undefined, record: PeerRecord): FederatedPeer | undefined => {
   if (record.type === "peer_added") return added(peer, peerNameOf(record.stream) ?? "", record.payload);
   if (peer === undefined) return undefined;
   switch (record.type) {
@@ -188,5 +195,5 @@ export const foldPeer = (peer: Peer | undefined, record: PeerRecord): Peer | und
 };
 
 /** Whether the same refusal was told a moment ago. */
-export const wasJustRefused = (peer: Peer, reason: string, now_ms: number): boolean =>
+export const wasJustRefused = (peer: FederatedPeer, reason: string, now_ms: number): boolean =>
   now_ms - (peer.refused[reason] ?? Number.NEGATIVE_INFINITY) < PEER_REFUSALS_PERIOD_MS;

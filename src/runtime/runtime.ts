@@ -41,7 +41,7 @@ import { makeBlackboard } from "./control/blackboard.ts";
 import { makeBoards } from "./control/boards.ts";
 import { Boxes } from "./control/boxes.ts";
 import { Mailboxes } from "./control/mailboxes.ts";
-import { Peers } from "./control/peers.ts";
+import { PeerRegistry } from "./control/peers.ts";
 import { makeSchedules } from "./control/schedules.ts";
 import { type SkillGround, skillGround } from "./control/skill-launch.ts";
 import { Skills } from "./control/skills.ts";
@@ -114,7 +114,7 @@ export const makeRuntime = (
     const { skills: ground = skillGround(options.state_dir) } = options;
     const skills = new Skills(core, ground, { spawning, killing, ends });
     const tokens = new Tokens(core);
-    const peers = new Peers(core, killing.kill);
+    const peers = new PeerRegistry(core, killing.kill);
     return {
       ...calls,
       jobs: makeJobs(calls),

@@ -11,7 +11,7 @@ import type { DeniedCalls } from "../protocol/denied.ts";
 import type { Hold } from "../protocol/holds.ts";
 import type { MailMessage } from "../protocol/mail.ts";
 import type { MessageRow } from "../protocol/message-row.ts";
-import type { Peer } from "../protocol/peer.ts";
+import type { FederatedPeer } from "../protocol/peer.ts";
 import type { EndCause, JsonValue, Usage, WorkerError } from "../protocol/records.ts";
 import type { TurnRow } from "../protocol/replies/usage.ts";
 import type { Schedule } from "../protocol/schedule.ts";
@@ -252,8 +252,8 @@ export interface Views {
   /** Dispatchers of all boards that have one. */
   boardSettings(): readonly BoardSetting[];
   /** All hubs with which this one federates, by name. */
-  peers(): readonly Peer[];
-  /** Where the audit chain stands. */
+  peers(): readonly FederatedPeer[];
+  /** The end of the audit chain. */
   auditHead(): AuditHead;
   /** All tokens with names, by name. */
   tokens(): readonly Token[];

@@ -234,7 +234,7 @@ it("covers every command", () => {
     // These need a file for the secret (tokens.e2e).
     "token/create",
     "token/revoke",
-    // Only a verified peer is trusted (peers.e2e).
+    // Only a verified peer is trusted, after a day (control/peers.int).
     "peer/trust",
     "agent/demo",
     // They speak other protocols (mcp/serve.e2e, acp/serve.e2e).

@@ -164,7 +164,7 @@ const ELSEWHERE = [
   "agent/attach",
   "agent/top",
   "agent/dashboard",
-  // Only a verified peer is trusted (peers.e2e).
+  // Only a verified peer is trusted, after a day (control/peers.int).
   "peer/trust",
   "agent/resume",
   "agent/fork",

@@ -2,6 +2,7 @@
 import type { Contract } from "./contract.ts";
 
 const NO_SERVER = "no endpoint is served yet";
+const NO_GATEWAY = "no gateway is there yet";
 
 const sentences: Contract["sentences"] = {
   "Wire Format": [
@@ -96,16 +97,86 @@ const sentences: Contract["sentences"] = {
     },
     { says: "a task runs on an agent, and its result has one of three statuses", open: NO_SERVER },
   ],
+  Federation: [
+    {
+      says: "anybody reaches health and the listing; a task on a shared capability needs the tier known",
+      done: ["taskTier", "control/federation/access"],
+      held: ["anybody reaches health and listing, and no task", "control/federation/registry.unit"],
+    },
+    {
+      says: "a delegate is verified, and has a grant by an administrator",
+      done: ["decideTrust", "control/federation/registry"],
+      held: [
+        "is trusted by the operator alone, and only once it is verified",
+        "control/federation/registry.unit",
+      ],
+    },
+    { says: "the handshake exchanges signed declarations", open: NO_GATEWAY },
+    {
+      says: "after the handshake a peer is known",
+      done: ["decideMeet", "control/federation/registry"],
+      held: ["is anonymous until the handshake, then known", "control/federation/registry.unit"],
+    },
+    {
+      says: "after a threshold of behaviour a peer is verified",
+      done: ["judged", "control/federation/fingerprint"],
+      held: ["verifies after enough good tasks and time, and not before", "control/federation/registry.unit"],
+    },
+    {
+      says: "boundary rules strip fields before they cross",
+      done: ["crossing", "weblisk/federation/boundary"],
+      held: ["a value under a denied name never crosses, at any depth", "weblisk/federation/boundary.unit"],
+    },
+    {
+      says: "a payload has at most the agreed size",
+      done: ["crossing", "weblisk/federation/boundary"],
+      held: ["measures what is left", "weblisk/federation/boundary.unit"],
+    },
+    {
+      says: "a peer asks at most as often as agreed",
+      done: ["decideAdmit", "control/federation/tasks"],
+      held: [
+        "takes 100 requests in an hour, refuses number 101, and slides",
+        "control/federation/tasks.unit",
+      ],
+    },
+    {
+      says: "only capabilities that are shared can be asked for",
+      done: ["decideAdmit", "control/federation/tasks"],
+      held: ["shares what was agreed, and nothing else", "control/federation/tasks.unit"],
+    },
+    {
+      says: "each request is logged with peer, capability and fields",
+      done: ["auditOf", "control/federation/trail"],
+      held: [
+        "a task that arrives twice, across a crash, is admitted and settled once",
+        "runtime/control/peers.int",
+      ],
+    },
+    {
+      says: "revocation removes the peer at once",
+      done: ["decideRevoke", "control/federation/registry"],
+      held: ["a revoked peer is gone, and so are the workers of its tasks", "runtime/control/peers.int"],
+    },
+    {
+      says: "trust is not transitive",
+      done: ["decideAdmit", "control/federation/tasks"],
+      held: [
+        "hands no trust on: a hub is answered by those alone that agreed with it, in no other's name",
+        "control/federation/tasks.unit",
+      ],
+    },
+  ],
 };
 
 export const WEBLISK: Contract = {
-  title: "Weblisk: wire, identity and types",
+  title: "Weblisk: wire, identity, types and federation",
   intro: "",
   sentences,
   deviations: [
     "An inbound null reads as absent, since clients of other vintages send it.",
     "`signature_jcs` beside `signature` is an addition: a peer that signs canonical JSON verifies it ([0064](../decisions/0064-two-signing-profiles.md)).",
     "An integer beyond 2^53 - 1 is refused, because implementations read different values.",
-    "No endpoint is served: registration, tasks, channels and messages are open.",
+    "No endpoint is served: registration, tasks, channels, messages and the federation gateway are open.",
   ],
 };

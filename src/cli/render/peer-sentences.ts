@@ -4,12 +4,12 @@ import { bad, because, good, type Payload, plain, quiet, type Sentence, warn } f
 import { oneLine } from "./terminal.ts";
 import { count, duration } from "./units.ts";
 
-type PeerRecord = Extract<RecordType, `peer_${string}` | "audit_entry">;
+type PeerRecordType = Extract<RecordType, `peer_${string}` | "audit_entry">;
 
 const stripped = (fields: readonly string[]): string =>
   fields.length === 0 ? "" : `, without ${count(fields.length, "field")}`;
 
-export const PEER_SENTENCES: { readonly [T in PeerRecord]: (payload: Payload<T>) => Sentence } = {
+export const PEER_SENTENCES: { readonly [T in PeerRecordType]: (payload: Payload<T>) => Sentence } = {
   peer_added: ({ url, by }) => plain(`peer added by ${oneLine(by)}: ${oneLine(url)}`),
   peer_met: ({ capabilities }) =>
     good(`handshake; it shares ${count(capabilities.length, "capability", "capabilities")}`),

@@ -430,8 +430,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
 
 export const renderText = (command: string, value: unknown, context: TextContext): string => {
   const text = TEXTS[command];
-  if (text !== undefined) return text(value as never, context);
-  return JSON.stringify(value, null, 2);
+  return text === undefined ? JSON.stringify(value, null, 2) : text(value as never, context);
 };
 
 /** For stderr: what happened, every mistake, and the next step. */

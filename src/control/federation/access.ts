@@ -1,4 +1,4 @@
-/** What each trust tier may do (weblisk.txt, Trust Tiers). Pure. */
+/** The rights of each trust tier (weblisk.txt, Trust Tiers). Pure. */
 import { PEER_TIERS, type PeerTier } from "../../protocol/words.ts";
 
 /** The endpoints of a federation gateway below /v1, by the lowest tier that may use them. Those for anybody prove their own signatures. */

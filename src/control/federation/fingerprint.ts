@@ -7,7 +7,7 @@ import {
   FINGERPRINT_SLOW_TIMES,
   FINGERPRINT_TASKS_MIN,
 } from "../../base/limits.ts";
-import { type Fingerprint, type Peer, shapeOf } from "../../protocol/peer.ts";
+import { type FederatedPeer, type Fingerprint, shapeOf } from "../../protocol/peer.ts";
 
 /** From when on a peer is verified, and until when it stays so. */
 export interface FingerprintRules {
@@ -31,7 +31,7 @@ const countOf = (recent: string, letter: string): number => recent.split(letter)
 
 /** The new tier of a peer, and the reason; undefined if it keeps its tier. */
 export const judged = (
-  { tier, fingerprint: { since, recent } }: Pick<Peer, "tier" | "fingerprint">,
+  { tier, fingerprint: { since, recent } }: Pick<FederatedPeer, "tier" | "fingerprint">,
   now_ms: number,
   rules: FingerprintRules = FINGERPRINT_RULES,
 ): { readonly tier: "known" | "verified"; readonly reason: string } | undefined => {

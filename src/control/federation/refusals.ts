@@ -11,6 +11,12 @@ export const tooManyPeers = (): HoldfastError =>
     suggestion: "Revoke those that nobody uses: agent peer list",
   });
 
+/** weblisk.txt, Trust Tiers: "explicit trust grant by admin". */
+export const notByAgents = (what: string): HoldfastError =>
+  new HoldfastError("POLICY_VIOLATION", `An agent may not ${what}, whatever its rights are.`, {
+    suggestion: "Ask the person who runs the daemon to do it.",
+  });
+
 export const otherKey = (hub_id: string): HoldfastError =>
   new HoldfastError("PEER_UNTRUSTED", `The hub "${hub_id}" shows another key than the one that is known.`, {
     suggestion: `If its operator has changed the key: agent peer revoke ${hub_id}, and add it again.`,

@@ -1,20 +1,20 @@
 /** Decides who is a peer of this hub, and how far it is trusted (weblisk.txt, Federation). Pure. */
 import { PEERS_MAX } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import { type Peer, shapeOf } from "../../protocol/peer.ts";
+import { type FederatedPeer, shapeOf } from "../../protocol/peer.ts";
 import { type PeerMet, type PeerTerms, peerStream } from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { AlgorithmName } from "../../protocol/words.ts";
 import { reaches } from "./access.ts";
 import { noPeer, oldDeclaration, otherKey, tierTooLow, tooManyPeers } from "./refusals.ts";
 
-/** Who decides, and when. */
+/** The name of the one who decides, and the time. */
 export interface Deciding {
   readonly by: string;
   readonly wall_ms: number;
 }
 
-export type Decided = readonly RecordDraft[] | HoldfastError;
+export type PeerDrafts = readonly RecordDraft[] | HoldfastError;
 
 export interface AskedPeer extends PeerTerms {
   readonly hub_id: string;
@@ -28,10 +28,10 @@ const stamped = (deciding: Deciding) => ({ by: deciding.by, at: isoOf(deciding) 
 
 /** Nothing if the same is agreed already. */
 export const decideAdd = (
-  there: readonly Peer[],
+  there: readonly FederatedPeer[],
   { hub_id, ...asked }: AskedPeer,
   deciding: Deciding,
-): Decided => {
+): PeerDrafts => {
   const peer = there.find((one) => one.hub_id === hub_id);
   if (peer === undefined && there.length >= PEERS_MAX) return tooManyPeers();
   if (peer !== undefined && asked.public_key !== null && peer.public_key !== null)
@@ -41,7 +41,7 @@ export const decideAdd = (
   return [{ stream: peerStream(hub_id), type: "peer_added", payload }];
 };
 
-const isAgreed = (peer: Peer, { public_key, ...asked }: Omit<AskedPeer, "hub_id">): boolean => {
+const isAgreed = (peer: FederatedPeer, { public_key, ...asked }: Omit<AskedPeer, "hub_id">): boolean => {
   const { url, shared_capabilities, data_boundary, rate_limit } = peer;
   const isPinned = public_key === null || public_key === peer.public_key;
   const terms = { url, shared_capabilities, data_boundary, rate_limit };
@@ -58,11 +58,11 @@ const isAgreed = (peer: Peer, { public_key, ...asked }: Omit<AskedPeer, "hub_id"
  * one again is a noop, which keeps the session.
  */
 export const decideMeet = (
-  peer: Peer | undefined,
+  peer: FederatedPeer | undefined,
   hub_id: string,
   declared: Omit<PeerMet, "by" | "at">,
   deciding: Deciding,
-): Decided => {
+): PeerDrafts => {
   if (peer === undefined) return noPeer(hub_id);
   const isOtherKey = peer.public_key !== null && peer.public_key !== declared.public_key;
   const isOtherAlgorithm = peer.algorithm !== null && peer.algorithm !== declared.algorithm;
@@ -78,7 +78,11 @@ export const decideMeet = (
 };
 
 /** The step from verified to trusted is the operator's alone (weblisk.txt: "explicit trust grant by admin"). */
-export const decideTrust = (peer: Peer | undefined, hub_id: string, deciding: Deciding): Decided => {
+export const decideTrust = (
+  peer: FederatedPeer | undefined,
+  hub_id: string,
+  deciding: Deciding,
+): PeerDrafts => {
   if (peer === undefined) return noPeer(hub_id);
   if (peer.tier === "trusted") return [];
   if (!reaches(peer.tier, "verified")) return tierTooLow(peer.tier, "verified");
@@ -86,22 +90,22 @@ export const decideTrust = (peer: Peer | undefined, hub_id: string, deciding: De
 };
 
 export const decideRevoke = (
-  peer: Peer | undefined,
+  peer: FederatedPeer | undefined,
   hub_id: string,
   reason: string,
   deciding: Deciding,
-): Decided =>
+): PeerDrafts =>
   peer === undefined
     ? noPeer(hub_id)
     : [{ stream: peerStream(hub_id), type: "peer_revoked", payload: { reason, ...stamped(deciding) } }];
 
 /** A change of key that both keys have signed. */
 export const decideKeyChange = (
-  peer: Peer | undefined,
+  peer: FederatedPeer | undefined,
   hub_id: string,
   change: { readonly old_public_key: string; readonly public_key: string; readonly algorithm: AlgorithmName },
   deciding: Deciding,
-): Decided => {
+): PeerDrafts => {
   if (peer === undefined) return noPeer(hub_id);
   const { old_public_key, ...next } = change;
   if (peer.public_key === next.public_key) return [];

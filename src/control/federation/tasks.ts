@@ -2,7 +2,7 @@
 import { FEDERATED_TASK_MAX_MS, FEDERATED_TASKS_MAX, PEER_RATE_PERIOD_MS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { ulidOf } from "../../protocol/ids.ts";
-import { foldPeer, type Peer, wasJustRefused } from "../../protocol/peer.ts";
+import { type FederatedPeer, foldPeer, wasJustRefused } from "../../protocol/peer.ts";
 import { type PeerTaskAdmitted, type PeerTaskSettled, peerStream } from "../../protocol/peer-records.ts";
 import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
 import type { TaskDirection } from "../../protocol/words.ts";
@@ -30,11 +30,11 @@ export interface AskedTask extends Omit<PeerTaskAdmitted, "by" | "at"> {
 /** A record of the same task has the same id, whatever crashed in between. */
 export const admissionId = (hub_id: string, direction: TaskDirection, task_id: string): string =>
   ulidOf(`federation admitted ${direction} ${hub_id} ${task_id}`);
-export const settlementId = (hub_id: string, direction: TaskDirection, task_id: string): string =>
+const settlementId = (hub_id: string, direction: TaskDirection, task_id: string): string =>
   ulidOf(`federation settled ${direction} ${hub_id} ${task_id}`);
 
 /** Why it is refused; undefined if it may begin. */
-const refusalOf = (peer: Peer, asked: AskedTask, now_ms: number): HoldfastError | undefined => {
+const refusalOf = (peer: FederatedPeer, asked: AskedTask, now_ms: number): HoldfastError | undefined => {
   const { direction, capability, on_behalf_of, is_federated } = asked;
   if (peer.session === null) return notMet(peer.hub_id);
   if (on_behalf_of !== undefined && on_behalf_of !== peer.hub_id) return notItself();
@@ -46,7 +46,11 @@ const refusalOf = (peer: Peer, asked: AskedTask, now_ms: number): HoldfastError 
   return pressureOf(peer, direction, now_ms);
 };
 
-const pressureOf = (peer: Peer, direction: TaskDirection, now_ms: number): HoldfastError | undefined => {
+const pressureOf = (
+  peer: FederatedPeer,
+  direction: TaskDirection,
+  now_ms: number,
+): HoldfastError | undefined => {
   const within = peer.admitted.filter((at) => now_ms - at < PEER_RATE_PERIOD_MS);
   const over = within.length - peer.rate_limit;
   // The window slides: the oldest request that has to leave it says how long that takes.
@@ -59,18 +63,18 @@ const pressureOf = (peer: Peer, direction: TaskDirection, now_ms: number): Holdf
 };
 
 /** Without records, the task was admitted before, or the refusal has just been told. */
-export interface Admission {
+export interface TaskAdmission {
   readonly drafts: readonly RecordDraft[];
   readonly refused?: HoldfastError;
 }
 
 /** `earlier`: the admission of a task with this id. */
 export const decideAdmit = (
-  peer: Peer,
+  peer: FederatedPeer,
   asked: AskedTask,
   earlier: PeerTaskAdmitted | undefined,
   { by, wall_ms }: Deciding,
-): Admission => {
+): TaskAdmission => {
   const { task_id, direction, capability, fields, stripped, digest, bytes } = asked;
   const at = new Date(wall_ms).toISOString();
   const stream = peerStream(peer.hub_id);
@@ -89,8 +93,8 @@ export const decideAdmit = (
 };
 
 /** The record of a refusal, unless the same one was told a moment ago. */
-export const refusalDrafts = (
-  peer: Peer,
+const refusalDrafts = (
+  peer: FederatedPeer,
   about: Pick<AskedTask, "task_id" | "direction" | "capability">,
   refused: HoldfastError,
   { by, wall_ms }: Deciding,
@@ -107,7 +111,7 @@ export const refusalDrafts = (
 
 /** A refusal may cost the peer its tier. */
 const judgement = (
-  peer: Peer,
+  peer: FederatedPeer,
   payload: Extract<RecordDraft, { type: "peer_task_refused" }>["payload"],
   wall_ms: number,
 ): readonly RecordDraft[] => {
@@ -118,7 +122,11 @@ const judgement = (
   return next === undefined ? [] : tierDrafts(next, wall_ms, FINGERPRINT_RULES);
 };
 
-const tierDrafts = (peer: Peer, wall_ms: number, rules: FingerprintRules): readonly RecordDraft[] => {
+const tierDrafts = (
+  peer: FederatedPeer,
+  wall_ms: number,
+  rules: FingerprintRules,
+): readonly RecordDraft[] => {
   const found = judged(peer, wall_ms, rules);
   if (found === undefined) return [];
   const payload = { ...found, at: new Date(wall_ms).toISOString() };
@@ -136,7 +144,7 @@ export type EndedTask = Omit<PeerTaskSettled, "by" | "at" | "is_odd" | "duration
 
 /** Nothing if there is no such task at work. */
 export const decideSettle = (
-  peer: Peer,
+  peer: FederatedPeer,
   ended: EndedTask,
   { by, wall_ms }: Deciding,
   rules: FingerprintRules = FINGERPRINT_RULES,

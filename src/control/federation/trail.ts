@@ -1,19 +1,19 @@
-/** What the audit trail says of a record about a peer (weblisk.txt, Audit trail): the peer, the capability, the fields. Pure. */
+/** Makes the audit entry of a record about a peer (weblisk.txt, Audit trail): the peer, the capability, the fields. Pure. */
 import type { AuditNote } from "../../protocol/audit.ts";
 import { DAEMON } from "../../protocol/caller.ts";
 import { type AuditEntry, peerNameOf } from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 
-type Told = Pick<AuditNote, "actor" | "action" | "detail" | "status">;
+type AuditPart = Pick<AuditNote, "actor" | "action" | "detail" | "status">;
 
-const ok = (actor: string, action: string, detail: AuditEntry["detail"]): Told => ({
+const ok = (actor: string, action: string, detail: AuditEntry["detail"]): AuditPart => ({
   actor,
   action,
   detail,
   status: "ok",
 });
 
-const toldBy = (draft: RecordDraft, hub: string): Told | undefined => {
+const toldBy = (draft: RecordDraft, hub: string): AuditPart | undefined => {
   switch (draft.type) {
     case "peer_added": {
       const { by, shared_capabilities, data_boundary, rate_limit, url } = draft.payload;

@@ -11,8 +11,8 @@ export const PeerView = z.object({
   tier: z.enum(PEER_TIERS),
   public_key: z.string().nullable().describe("null until the handshake, unless the operator has named it"),
   algorithm: z.enum(SIGNING_ALGORITHMS).nullable(),
-  shared_capabilities: names.describe("what the peer may ask of this hub"),
-  capabilities: names.describe("what the peer says that it shares"),
+  shared_capabilities: names.describe("capabilities that the peer may ask for"),
+  capabilities: names.describe("capabilities that the peer says it shares"),
   data_boundary: z.object({
     allow_fields: names,
     deny_fields: names,
@@ -48,7 +48,7 @@ export interface PeersReply {
 export const PeerChange = PeerView.extend({ effect: z.enum(["created", "updated", "deleted", "noop"]) });
 export type PeerChange = Reply<typeof PeerChange>;
 
-export const AuditEntryView = z.object({
+const AuditEntryView = z.object({
   seq: z.int(),
   id: z.string().describe("32 hexadecimal digits"),
   timestamp: z.int().describe("epoch seconds"),
@@ -71,5 +71,5 @@ export type AuditPage = Reply<typeof AuditPage>;
 
 export const AuditVerified = z.object({
   entries: z.int(),
-  hash: z.string().describe("of the newest entry"),
+  hash: z.string().describe("hash of the newest entry"),
 });

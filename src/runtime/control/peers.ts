@@ -3,15 +3,15 @@ import { randomBytes } from "node:crypto";
 import { Effect, Semaphore } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { PEER_RATE_PERIOD_MS } from "../../base/limits.ts";
-import { noPeer } from "../../control/federation/refusals.ts";
+import { noPeer, notByAgents } from "../../control/federation/refusals.ts";
 import {
-  type Decided,
   type Deciding,
   decideAdd,
   decideKeyChange,
   decideMeet,
   decideRevoke,
   decideTrust,
+  type PeerDrafts,
 } from "../../control/federation/registry.ts";
 import {
   admissionId,
@@ -24,7 +24,7 @@ import { auditOf } from "../../control/federation/trail.ts";
 import { chained } from "../../protocol/audit.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import type { Peer } from "../../protocol/peer.ts";
+import type { FederatedPeer } from "../../protocol/peer.ts";
 import { AUDIT_STREAM } from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { PeerChange, PeerView } from "../../protocol/replies/peers.ts";
@@ -36,7 +36,7 @@ import type { PeersApi } from "../peers-api.ts";
 /** 16 random bytes, in hexadecimal digits. */
 const newHexId = (): string => randomBytes(16).toString("hex");
 
-export class Peers implements PeersApi {
+export class PeerRegistry implements PeersApi {
   private readonly core: Core;
   private readonly kill: RuntimeApi["kill"];
   /** One change at a time: the audit chain has one writer. */
@@ -56,12 +56,12 @@ export class Peers implements PeersApi {
     );
 
   readonly add: PeersApi["add"] = (asked, options = {}) =>
-    this.changing(options, "add a peer", asked.hub_id, (there, _, deciding) =>
+    this.byOperator(options, "add a peer", asked.hub_id, (there, _, deciding) =>
       decideAdd(there, asked, deciding),
     );
 
   readonly trust: PeersApi["trust"] = (hub_id, options = {}) =>
-    this.changing(options, "trust a peer", hub_id, (_, peer, deciding) =>
+    this.byOperator(options, "trust a peer", hub_id, (_, peer, deciding) =>
       decideTrust(peer, hub_id, deciding),
     );
 
@@ -82,7 +82,7 @@ export class Peers implements PeersApi {
 
   readonly admit: PeersApi["admit"] = ({ hub_id, ...asked }, options = {}) => {
     let refused: HoldfastError | undefined;
-    const decide: Decision = (_, peer, deciding) => {
+    const decide: PeerDecision = (_, peer, deciding) => {
       if (peer === undefined) return noPeer(hub_id);
       const first = this.core.services.log.byId(admissionId(hub_id, asked.direction, asked.task_id));
       const earlier = first?.type === "peer_task_admitted" ? first.payload : undefined;
@@ -98,7 +98,7 @@ export class Peers implements PeersApi {
 
   readonly revoke: PeersApi["revoke"] = (hub_id, reason, options = {}) =>
     Effect.tap(
-      this.changing(options, "revoke a peer", hub_id, (_, peer, deciding) =>
+      this.byOperator(options, "revoke a peer", hub_id, (_, peer, deciding) =>
         decideRevoke(peer, hub_id, reason, deciding),
       ),
       ({ open }) =>
@@ -119,19 +119,31 @@ export class Peers implements PeersApi {
       return { entries, next: page.scanned, is_end: page.scanned >= log.head() };
     });
 
-  private readonly all: Effect.Effect<readonly Peer[], HoldfastError> = Effect.suspend(() =>
+  private readonly all: Effect.Effect<readonly FederatedPeer[], HoldfastError> = Effect.suspend(() =>
     attempt(() => this.core.services.views.peers()),
   );
 
-  private find(hub_id: string): Effect.Effect<Peer | undefined, HoldfastError> {
+  private find(hub_id: string): Effect.Effect<FederatedPeer | undefined, HoldfastError> {
     return Effect.map(this.all, (peers) => peers.find((peer) => peer.hub_id === hub_id));
+  }
+
+  /** Trust is a person's decision: an agent makes none, with any rights. */
+  private byOperator(
+    options: CallerOptions,
+    what: string,
+    hub_id: string,
+    decide: PeerDecision,
+  ): Effect.Effect<PeerChange, HoldfastError> {
+    return options.caller?.type === "worker"
+      ? Effect.fail(notByAgents(what))
+      : this.changing(options, what, hub_id, decide);
   }
 
   private changing(
     options: CallerOptions,
     what: string,
     hub_id: string,
-    decide: Decision,
+    decide: PeerDecision,
   ): Effect.Effect<PeerChange, HoldfastError> {
     return Effect.flatMap(askerOfAll(this.core.authority, options, what), (by) =>
       this.alone.withPermits(1)(
@@ -144,7 +156,10 @@ export class Peers implements PeersApi {
             if (decided instanceof HoldfastError) return yield* Effect.fail(decided);
             if (decided.length > 0) yield* this.core.commit(this.audited(decided, deciding));
             const after = yield* this.find(hub_id);
-            return { ...this.viewOf((after ?? before) as Peer), effect: effectOf(before, after, decided) };
+            return {
+              ...this.viewOf((after ?? before) as FederatedPeer),
+              effect: effectOf(before, after, decided),
+            };
           }),
         ),
       ),
@@ -179,7 +194,7 @@ export class Peers implements PeersApi {
     );
   }
 
-  private viewOf(peer: Peer): PeerView {
+  private viewOf(peer: FederatedPeer): PeerView {
     const { fingerprint, admitted, refused: _, timestamp: __, open, ...shown } = peer;
     const { recent, since } = fingerprint;
     const now_ms = this.core.wallMs();
@@ -194,11 +209,15 @@ export class Peers implements PeersApi {
   }
 }
 
-type Decision = (there: readonly Peer[], peer: Peer | undefined, deciding: Deciding) => Decided;
+type PeerDecision = (
+  there: readonly FederatedPeer[],
+  peer: FederatedPeer | undefined,
+  deciding: Deciding,
+) => PeerDrafts;
 
 const effectOf = (
-  before: Peer | undefined,
-  after: Peer | undefined,
+  before: FederatedPeer | undefined,
+  after: FederatedPeer | undefined,
   decided: readonly unknown[],
 ): PeerChange["effect"] => {
   if (decided.length === 0) return "noop";

@@ -1,6 +1,6 @@
 /**
- * What may cross the border between two hubs (weblisk.txt, Data Boundary Contracts), the same in both directions. A denied name is
- * stripped at every depth, also in JSON that is written in a text; deny beats allow. Names are compared without their case and
+ * Decides what crosses the border between two hubs (weblisk.txt, Data Boundary Contracts), the same in both directions. A denied
+ * name is stripped at every depth, also in JSON that is written in a text; deny beats allow. Names are compared without their case and
  * separators, so that apiKey and API-KEY are api_key. Pure.
  */
 import { BOUNDARY_DEPTH_MAX, BOUNDARY_FIELD_MAX_CHARS, CROSSING_NAMES_MAX } from "../../base/limits.ts";
@@ -9,7 +9,7 @@ import { isObject, jsonBytes } from "../../protocol/forms.ts";
 import type { DataBoundary } from "../../protocol/peer-records.ts";
 import { redactText } from "../../protocol/redact.ts";
 
-export interface Crossed {
+export interface CrossedPayload {
   readonly payload: unknown;
   /** Names of members that are in the payload, each once, sorted. */
   readonly fields: readonly string[];
@@ -17,7 +17,7 @@ export interface Crossed {
   readonly stripped: readonly string[];
   /** Texts in which a secret was masked. */
   readonly masked: number;
-  /** Of the payload as JSON. */
+  /** Size of the payload as JSON. */
   readonly bytes: number;
 }
 
@@ -32,7 +32,7 @@ const violation = (message: string, details: Readonly<Record<string, string | nu
   new HoldfastError("BOUNDARY_VIOLATION", message, { details });
 
 /** Carries the rules through one payload, and gathers names. */
-class Crossing {
+class FieldFilter {
   readonly fields = new Set<string>();
   readonly stripped = new Set<string>();
   masked = 0;
@@ -109,8 +109,8 @@ const namesOf = (names: ReadonlySet<string>): readonly string[] =>
 export const crossing = (
   payload: unknown,
   boundary: Pick<DataBoundary, "allow_fields" | "deny_fields" | "max_payload_size">,
-): Crossed => {
-  const rules = new Crossing(boundary);
+): CrossedPayload => {
+  const rules = new FieldFilter(boundary);
   const crossed = rules.value(payload, 0, true);
   const bytes = jsonBytes(crossed);
   const { max_payload_size } = boundary;

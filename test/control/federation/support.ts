@@ -3,11 +3,11 @@
 import { decideAdd, decideMeet } from "../../../src/control/federation/registry.ts";
 import { type AskedTask, decideAdmit, decideSettle } from "../../../src/control/federation/tasks.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
-import { foldPeer, isOfPeer, type Peer } from "../../../src/protocol/peer.ts";
+import { type FederatedPeer, foldPeer, isOfPeer } from "../../../src/protocol/peer.ts";
 import { type PeerTaskAdmitted, peerNameOf } from "../../../src/protocol/peer-records.ts";
 import type { LogRecord, RecordDraft } from "../../../src/protocol/records.ts";
 
-export const NOW = Date.parse("2026-03-01T00:00:00Z");
+const NOW = Date.parse("2026-03-01T00:00:00Z");
 export const HOUR = 3_600_000;
 
 export const TERMS = {
@@ -19,7 +19,7 @@ export const TERMS = {
 export const keyOf = (hub: string): string => Buffer.from(hub).toString("hex").padEnd(64, "0");
 
 export class Registry {
-  readonly peers = new Map<string, Peer>();
+  readonly peers = new Map<string, FederatedPeer>();
   readonly admissions = new Map<string, PeerTaskAdmitted>();
   wall_ms = NOW;
 
@@ -90,6 +90,6 @@ export class Registry {
       bytes: 1,
       ...rest,
     };
-    return this.take(decideSettle(this.peers.get(hub_id) as Peer, ended, this.deciding()));
+    return this.take(decideSettle(this.peers.get(hub_id) as FederatedPeer, ended, this.deciding()));
   }
 }

@@ -1,7 +1,7 @@
 /** The peers of this hub, one row each, and the end of the audit chain. */
 import type { Database } from "better-sqlite3";
 import { type AuditHead, auditHash, NO_AUDIT } from "../../../protocol/audit.ts";
-import { foldPeer, isOfPeer, type Peer } from "../../../protocol/peer.ts";
+import { type FederatedPeer, foldPeer, isOfPeer } from "../../../protocol/peer.ts";
 import { AUDIT_STREAM } from "../../../protocol/peer-records.ts";
 import type { LogRecord } from "../../../protocol/records.ts";
 import type { Projection } from "./projection.ts";
@@ -25,7 +25,7 @@ export const federation = (db: Database): Projection => {
       put.run(stream, (count.get(stream) ?? 0) + 1, auditHash(record.payload));
     } else if (isOfPeer(record)) {
       const text = get.get(stream);
-      const peer = foldPeer(text === undefined ? undefined : (JSON.parse(text) as Peer), record);
+      const peer = foldPeer(text === undefined ? undefined : (JSON.parse(text) as FederatedPeer), record);
       if (peer === undefined) remove.run(stream);
       else put.run(stream, 0, JSON.stringify(peer));
     }
@@ -41,7 +41,8 @@ export const federationRows = (db: Database) => {
     "SELECT entries, state AS hash FROM p_federation WHERE stream = ?",
   );
   return {
-    peers: (): readonly Peer[] => peers.all(AUDIT_STREAM).map((text) => JSON.parse(text) as Peer),
+    peers: (): readonly FederatedPeer[] =>
+      peers.all(AUDIT_STREAM).map((text) => JSON.parse(text) as FederatedPeer),
     auditHead: (): AuditHead => head.get(AUDIT_STREAM) ?? NO_AUDIT,
   };
 };
