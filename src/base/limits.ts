@@ -666,7 +666,9 @@ export const REST_COLLECT_HEAP_MAX_BYTES = 256 * 1024 * 1024;
 export const REST_COLLECT_LONG_MS = 200;
 /** One half of V8's space for new objects in a daemon. Node's own bound is 16 MiB. */
 export const SEMI_SPACE_MAX_MIB = 2;
-/** Threads on which V8 compiles and collects in a daemon: each keeps memory of its own. */
+/** The same in `agent top`. */
+export const TOP_SEMI_SPACE_MAX_MIB = 1;
+/** Threads on which V8 compiles and collects in a daemon and in `agent top`: each keeps memory of its own. */
 export const V8_THREADS = 1;
 /** When the store fails, a record of something that has already happened is offered again after this. */
 export const STORE_RETRY_MS = 500;

@@ -1,7 +1,7 @@
 /** agent daemon …: the daemon itself. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { BEGUN_ANEW_VARIABLE, HTTP_VARIABLE } from "../../base/environment.ts";
+import { HTTP_VARIABLE } from "../../base/environment.ts";
 import { parseAddress } from "../../base/http-address.ts";
 import {
   API_PORT_DEFAULT,
@@ -15,6 +15,7 @@ import { DAEMON_NODE_FLAGS } from "../../daemon/node-flags.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
+import { beginAnew } from "../begin-anew.ts";
 import type { CommandHandler, CommandResult, Context } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 import type { Call } from "../parse.ts";
@@ -26,7 +27,9 @@ import { countEnds } from "./ends.ts";
 export const run: CommandHandler = async (context) => {
   const http = httpOf(context.flags.http);
   if (http !== undefined) process.env[HTTP_VARIABLE] = http;
-  beginAnew();
+  // Node marks inherited descriptors 3 to 15 close-on-exec, like its own, so that it cannot tell them apart; the daemon closes
+  // higher ones itself (`daemon/inherited`).
+  beginAnew(DAEMON_NODE_FLAGS);
   const running = await context.connect().catch(() => undefined);
   if (running !== undefined) {
     const { pid, version } = await running.request("daemon/status", {});
@@ -42,21 +45,6 @@ export const run: CommandHandler = async (context) => {
   process.argv.splice(1, process.argv.length, DAEMON_PROGRAM, "--state-dir", context.stateDir);
   await import(pathToFileURL(DAEMON_PROGRAM).href);
   return new Promise(() => {});
-};
-
-/**
- * Node marks inherited descriptors 3 to 15 close-on-exec, like its own, so that it cannot tell them apart. So this process
- * executes its program once more, with the daemon's flags and the same pid. The daemon closes higher inherited descriptors itself
- * (`daemon/inherited`).
- */
-const beginAnew = (): void => {
-  const { argv, env, execArgv, execPath } = process;
-  if (env[BEGUN_ANEW_VARIABLE] === undefined && process.platform === "linux")
-    process.execve?.(execPath, [execPath, ...DAEMON_NODE_FLAGS, ...execArgv, ...argv.slice(1)], {
-      ...env,
-      [BEGUN_ANEW_VARIABLE]: "1",
-    });
-  delete env[BEGUN_ANEW_VARIABLE];
 };
 
 const endOf = (exit: number): CommandResult =>
