@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { qwen } from "./agents.ts";
 import { describeAgent } from "./suite.ts";
-import { makeCwd } from "./world.ts";
+import { killedBetweenTurns, makeCwd } from "./world.ts";
 
 describeAgent(qwen, (world) => {
   it("with a schema, the final answer is JSON of that form", async () => {
@@ -19,6 +19,28 @@ describeAgent(qwen, (world) => {
     await world().story(id);
     const { data } = JSON.parse(await world().agent("output", id, "-o", "json"));
     expect(JSON.parse(data.text)).toEqual({ city: "Łódź", people: 648_711 });
+  });
+
+  it("converses: a turn for each message, with its own usage, until its input ends", async () => {
+    const id = await world().spawn("text", makeCwd(), "--interactive");
+    const said = await world().agent("ask", id, "And now? [[scenario:shell]]", "-o", "text");
+    expect(said).toBe("The command printed hello-from-tool.\n");
+    await world().agent("send", id, "Good. [[scenario:text]]");
+    await world().agent("send", id, "--close");
+    const story = await world().story(id);
+    expect(story.of("turn_completed").map(({ payload }) => payload.usage.output_tokens)).toEqual([
+      56, 112, 56,
+    ]);
+    expect(story.of("worker_completed")).toHaveLength(1);
+    const taken = story.of("worker_message").filter(({ payload }) => payload.state === "acknowledged");
+    expect(taken.map(({ payload }) => "turn" in payload && payload.turn)).toEqual([1, 2, 3]);
+  });
+
+  it("killed between two turns of a conversation, it has failed, and goes on in its session", async () => {
+    const story = await killedBetweenTurns(world(), makeCwd());
+    expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
+    expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
+    expect(new Set(story.of("session_started").map(({ payload }) => payload.session_id)).size).toBe(1);
   });
 
   it("a session that is forked is another one, and only its own turn is counted", async () => {

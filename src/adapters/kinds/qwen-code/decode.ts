@@ -21,6 +21,7 @@ import { keptAnswer, NO_ANSWER } from "../../decoding/final-text.ts";
 import { stepsOf } from "../../decoding/steps.ts";
 import { addUsage, NO_USAGE } from "../../decoding/usage.ts";
 import { errorOf, parted } from "./errors.ts";
+import { denial, OPENING_ID, refusal } from "./messages.ts";
 import type { QwenState } from "./state.ts";
 
 const voice = voiceOf("qwen_code");
@@ -38,6 +39,10 @@ const onEvent = (state: QwenState, event: JsonObject, out: DecodedItem[]): QwenS
       return onStreamEvent(state, event, out);
     case "result":
       return onResult(state, event, out);
+    case "control_request":
+      return onRequest(state, event, out);
+    case "control_response":
+      return onResponse(state, event, out);
   }
   out.push(voice.unknown({ type: asName(event.type) }));
   return state;
@@ -48,10 +53,37 @@ const MATTERS: ReadonlySet<unknown> = new Set(["assistant", "result", undefined]
 
 const onLong = (state: QwenState, event: JsonObject, out: DecodedItem[]): QwenState | undefined => {
   if (event.type === "user") return onUser(released(state, out), event, out, true);
+  if (event.type === "control_response") return onResponse(state, event, out);
   return MATTERS.has(event.type) ? undefined : state;
 };
 
 export const decode = decoderOf(voice, onEvent, onLong);
+
+/** A conversation begins each of its turns so, after the CLI has read the message of it. */
+const onTurn = (state: QwenState, out: DecodedItem[]): QwenState => {
+  const { read: message_id, ...begun } = steps.turnBegan(state, out);
+  if (message_id === undefined) return begun;
+  const turn = begun.turns_started;
+  out.push({ type: "worker_message", payload: { message_id, state: "acknowledged", turn } });
+  return begun;
+};
+
+/** The answer to a request of ours: only that to one with the id of a message says something. */
+const onResponse = (state: QwenState, event: JsonObject, out: DecodedItem[]): QwenState => {
+  const id = asName(asObject(event.response)?.request_id);
+  out.push(voice.status("The agent answered a request of its host.", { protocol: true }));
+  return id === null || id === OPENING_ID || state.spoken === undefined ? state : { ...state, read: id };
+};
+
+/** Denies what needs a permission, and refuses every other request of the CLI to its host, so that it does not wait. */
+const onRequest = (state: QwenState, event: JsonObject, out: DecodedItem[]): QwenState => {
+  const key = asName(event.request_id);
+  const subtype = asName(asObject(event.request)?.subtype);
+  out.push(voice.status("The agent sent a request to its host.", { request: subtype, protocol: true }));
+  if (key !== null && state.spoken !== undefined)
+    out.push({ type: "reply", line: subtype === "can_use_tool" ? denial(key) : refusal(key) });
+  return state;
+};
 
 const onSystem = (state: QwenState, event: JsonObject, out: DecodedItem[]): QwenState => {
   switch (event.subtype) {
@@ -63,7 +95,7 @@ const onSystem = (state: QwenState, event: JsonObject, out: DecodedItem[]): Qwen
         tools: asList(event.tools).length,
         mcp_servers: asList(event.mcp_servers).length,
       };
-      return steps.turnBegan(steps.onSession(state, asString(event.session_id), out, facts), out);
+      return onTurn(steps.onSession(state, asString(event.session_id), out, facts), out);
     }
     case "retry":
       out.push(voice.retrying());

@@ -3,6 +3,7 @@ import type { AgentAdapter } from "../../adapter.ts";
 import { adapterOf } from "../../facts.ts";
 import { decode } from "./decode.ts";
 import { facts } from "./facts.ts";
+import { messages } from "./messages.ts";
 import { finish } from "./outcome.ts";
 import { plan } from "./plan.ts";
 import { initial, type QwenState } from "./state.ts";
@@ -14,4 +15,5 @@ export const qwenCode: AgentAdapter<QwenState> = adapterOf(facts, {
   initial,
   decode,
   finish,
+  messages,
 });

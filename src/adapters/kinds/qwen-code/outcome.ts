@@ -19,9 +19,16 @@ const CODES: Readonly<Record<number, WorkerError>> = {
 export const finish = (state: QwenState, exit: ExitFacts): FinishVerdict => {
   const { failed, skipped, held } = state;
   const { code, signal } = exit.status;
-  const settled = isSettled(state);
+  // A conversation that was ended before its first turn needs no result.
+  const wasEnded = exit.input_ended === true && code === 0 && state.turns_started === state.turns_ended;
+  const settled = isSettled(state) || wasEnded;
   const reported = state.reported ?? (held === null ? null : errorOf(held.text));
   const meaning = code === null || signal !== null ? undefined : CODES[code];
   const completion = completionOf(state, exit, settled && failed === null);
-  return byTurnEnd(voice, { settled, failed, reported, skipped, meaning }, completion, exit);
+  return byTurnEnd(
+    voice,
+    { settled, interactive: state.spoken === true, failed, reported, skipped, meaning },
+    completion,
+    exit,
+  );
 };

@@ -1,7 +1,7 @@
 /** The lines of Qwen Code as events, and what a run came to. */
 import { describe, expect, test } from "vitest";
 import { qwenCode } from "../../../../src/adapters/kinds/qwen-code/index.ts";
-import { exit, ofKind, openingOf, recording, run, textOf } from "../../conformance/support.ts";
+import { exit, linesOf, ofKind, openingOf, recording, run, textOf } from "../../conformance/support.ts";
 
 const runOf = (
   lines: readonly object[],
@@ -11,7 +11,7 @@ const runOf = (
   run(
     qwenCode,
     lines.map((line) => `${JSON.stringify({ session_id: "s-1", ...line })}\n`).join(""),
-    exit({ program: "qwen", ...facts }),
+    { ...exit({ program: "qwen", ...facts }), ...(facts.input_ended && { input_ended: true }) },
     openingOf("qwen_code", spec),
   );
 const init = { type: "system", subtype: "init", model: "m" };
@@ -34,6 +34,57 @@ const failed = (message: string) =>
   done({ subtype: "error_during_execution", is_error: true, error: { message } });
 const usedBy = ({ records }: ReturnType<typeof runOf>) =>
   records.flatMap((record) => (record.type === "turn_completed" ? [record.payload.usage] : []));
+
+describe("a conversation", () => {
+  const response = (request_id: string) => ({ type: "control_response", response: { request_id } });
+  const conversation = [
+    response("holdfast"),
+    response("M1"),
+    init,
+    say("a"),
+    done(),
+    response("M2"),
+    init,
+    block(
+      { type: "text", text: "b" },
+      { message: { id: "m-2", content: [{ type: "text", text: "b" }], usage } },
+    ),
+    done(),
+  ];
+
+  test("acknowledges each message in its turn, and counts the turn alone", () => {
+    const told = runOf(conversation, { input_ended: true }, { interactive: true });
+    expect(told.records.filter(({ type }) => type === "worker_message")).toMatchObject([
+      { payload: { message_id: "M1", state: "acknowledged", turn: 1 } },
+      { payload: { message_id: "M2", state: "acknowledged", turn: 2 } },
+    ]);
+    expect(usedBy(told)).toMatchObject([{ output_tokens: 5 }, { output_tokens: 5 }]);
+    expect(told.outcome).toMatchObject({ status: "completed", completion: { final_text: "b" } });
+  });
+
+  test("that nobody has ended has failed, and one that was ended before its first turn has not", () => {
+    expect(runOf(conversation, {}, { interactive: true }).outcome.status).toBe("failed");
+    expect(runOf([response("holdfast")], { input_ended: true }, { interactive: true }).outcome.status).toBe(
+      "completed",
+    );
+  });
+
+  test("denies what needs a permission, and refuses other requests of the CLI", () => {
+    const ask = (request_id: string, subtype: string) => ({
+      type: "control_request",
+      request_id,
+      request: { subtype },
+    });
+    const state = qwenCode.initial(openingOf("qwen_code", { interactive: true }));
+    const lines = [ask("r1", "can_use_tool"), ask("r2", "mcp_message")]
+      .flatMap((line) => qwenCode.decode(state, linesOf(`${JSON.stringify(line)}\n`)[0]!, "stdout").records)
+      .flatMap((item) => (item.type === "reply" && "line" in item ? [item.line] : []));
+    expect(lines.map((line) => JSON.parse(line).response)).toMatchObject([
+      { request_id: "r1", response: { behavior: "deny" } },
+      { request_id: "r2", subtype: "error" },
+    ]);
+  });
+});
 
 describe("a turn with a tool", () => {
   const { events, outcome } = run(qwenCode, recording("qwen-code", "real-shell"));

@@ -48,9 +48,18 @@ test("permission allow approves all; model, turns, directories and extra argumen
   );
 });
 
-test("a directory with a comma, a conversation and questions are mistakes with a next step", () => {
+test("a conversation keeps stdin open for its messages, and its turns are not counted by the CLI", () => {
+  const { argv, stdin } = planOf({ interactive: true, budget: { turns: 3 } }, "s");
+  expect(argv.slice(1, 5)).toEqual(["--output-format", "stream-json", "--input-format", "stream-json"]);
+  expect(argv).not.toContain("--max-session-turns");
+  expect(stdin).toMatchObject({ kind: "open", text: expect.stringContaining('"initialize"') });
+});
+
+test("a directory with a comma, a schema in a conversation, and questions are mistakes with a next step", () => {
   const ext = { "agent_api.exec.add_dirs.v1": { dirs: ["/b,c"] } };
   expect(qwenCode.validate(specOf({ ext }))[0]).toMatch(/^Qwen Code cannot use a directory with a comma/);
-  expect(qwenCode.validate(specOf({ interactive: true }))[0]).toMatch(/takes no --interactive/);
+  expect(qwenCode.validate(specOf({ interactive: true, output_schema: { type: "object" } }))).toEqual([
+    "Qwen Code takes no schema in a conversation: leave out --interactive, or --output-schema.",
+  ]);
   expect(qwenCode.validate(specOf({ permission: "ask" }))[0]).toMatch(/cannot ask for permission/);
 });
