@@ -231,6 +231,7 @@ describe("the configuration", () => {
         adapters: [],
         binaries: {},
         defaults: {},
+        hosts: {},
         kinds: {},
         roles: {},
         mcp: {},
