@@ -1350,6 +1350,38 @@ export const WEBLISK_REPLAY_WINDOW_S = 300;
 export const WEBLISK_SEEN_S = 600;
 /** Ids that are remembered at a time; while there are as many, further ones are refused. */
 export const WEBLISK_SEEN_MAX = 20_000;
+/** The port of an orchestrator. */
+export const WEBLISK_PORT_DEFAULT = 9_800;
+/** Bytes of a file of the server: an agent, a grant, the signed result of a task. */
+export const WEBLISK_FILE_MAX_BYTES = 4 * 1024 * 1024;
+/** Bytes of an agent's answer in the result of a task; the rest stays in the log. */
+export const WEBLISK_RESULT_TEXT_MAX_BYTES = 256 * 1024;
+/** A signed result is kept for so long after it was made. */
+export const WEBLISK_RESULT_KEEP_MS = 30 * 86_400_000;
+/** Agents that are registered at a time; ones whose tokens have expired and that have no rights make room. */
+export const WEBLISK_AGENTS_MAX = 1_000;
+/** A request that waits for the end of its task answers after this; the task goes on. */
+export const WEBLISK_TASK_WAIT_MAX_MS = 300_000;
+/** The deadline of a task may be so far away. */
+export const WEBLISK_DEADLINE_MAX_MS = 7 * 86_400_000;
+/** A request that ends a task waits so long for its end. */
+export const WEBLISK_CANCEL_WAIT_MS = 10_000;
+/** The window in which requests are counted, and how many it has room for: tasks of an agent and of all, registrations. */
+export const WEBLISK_RATE_WINDOW_MS = 60_000;
+export const WEBLISK_AGENT_TASKS_MAX = 60;
+export const WEBLISK_TASKS_MAX = 200;
+export const WEBLISK_REGISTRATIONS_MAX = 60;
+/** Names whose requests are counted; those heard of longest ago go first. */
+export const WEBLISK_RATE_NAMES_MAX = 1_000;
+/** Tasks that an agent works on at once, where the command says nothing else. */
+export const WEBLISK_CONCURRENT_DEFAULT = 2;
+/** Seconds after which an agent whose places are taken is worth another try. */
+export const WEBLISK_BUSY_RETRY_S = 5;
+/** Connections of a server, the bytes of a request's head, and the time for the head and for the whole request. */
+export const WEBLISK_CONNECTIONS_MAX = 256;
+export const WEBLISK_HEAD_MAX_BYTES = 32 * 1024;
+export const WEBLISK_HEAD_MAX_MS = 10_000;
+export const WEBLISK_REQUEST_MAX_MS = 30_000;
 // Telemetry
 /** Characters of a TRACESTATE, as W3C Trace Context bounds it. */
 export const TRACESTATE_MAX_CHARS = 512;

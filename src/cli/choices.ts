@@ -17,7 +17,7 @@ const TEXT_UNLESS_ASKED = ["db/export", "cas/get", "agent/output", "agent/change
 const isPlain = (command: string, flags: Flags): boolean =>
   TEXT_UNLESS_ASKED.includes(command) || (command === "agent/logs" && flags.raw === true);
 /** Its output is eval'ed, or is a protocol of its own, also for users who set HOLDFAST_OUTPUT permanently. */
-const TEXT_UNLESS_FLAGGED = ["agent/completion", "agent/acp", "agent/relay", "mcp/serve"];
+const TEXT_UNLESS_FLAGGED = ["agent/completion", "agent/acp", "agent/relay", "mcp/serve", "weblisk/serve"];
 
 /** The mode of the flag, else of HOLDFAST_OUTPUT; undefined if neither is given. */
 export const askedMode = (flags: Flags, env: Env): Mode | undefined => {

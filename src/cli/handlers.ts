@@ -38,6 +38,7 @@ import * as workers from "./commands/workers.ts";
 import type { CommandHandler, Env } from "./context.ts";
 import { VERSION } from "./package.ts";
 import type { Call, Checks } from "./parse.ts";
+import { grantProblems, serveProblems } from "./weblisk/served.ts";
 
 export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/demo": async (context) => (await import("./commands/demo.ts")).demo(context),
@@ -150,6 +151,8 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/acp": async (context) => (await import("./acp/serve.ts")).serve(context),
   "agent/relay": async (context) => (await import("./commands/relay.ts")).relay(context),
   "mcp/serve": async (context) => (await import("./mcp/serve.ts")).serve(context),
+  "weblisk/serve": async (context) => (await import("./weblisk/serve.ts")).serve(context),
+  "weblisk/grant": async (context) => (await import("./weblisk/serve.ts")).granted(context),
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "config/list": config.list,
   "config/get": config.get,
@@ -189,6 +192,8 @@ export const CHECKS: Checks = {
   "schedule/add": schedules.addProblems,
   "jobs/list": jobs.listProblems,
   "agent/acp": acpProblems,
+  "weblisk/serve": serveProblems,
+  "weblisk/grant": grantProblems,
   "notify/resend": notify.resendProblems,
   "agent/resume": resume.resumeProblems,
   "agent/fork": resume.resumeProblems,

@@ -290,6 +290,19 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/list": z.array(WorkerView),
   "agent/top": z.object({}),
   "mcp/serve": z.object({}),
+  "weblisk/serve": z.object({}),
+  "weblisk/grant": z.object({
+    name: z.string(),
+    agent_id: z.string(),
+    algorithm: z.string(),
+    public_key: z.string(),
+    fingerprint: z.string().describe("SHA-256 of the bytes of the public key"),
+    asked: z.array(z.string()).describe("capabilities of its manifest"),
+    granted: z
+      .array(z.string())
+      .describe("capabilities that its key has; its next token names those that it asked for"),
+    effect,
+  }),
   "agent/acp": z.object({}),
   "agent/relay": z.object({}),
   "agent/attach": z.object({}),

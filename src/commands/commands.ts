@@ -25,6 +25,7 @@ import { START_COMMANDS } from "./start.ts";
 import { TALK_COMMANDS } from "./talk.ts";
 import { TOKEN_COMMANDS } from "./tokens.ts";
 import { TREE_COMMANDS } from "./tree.ts";
+import { WEBLISK_COMMANDS } from "./weblisk.ts";
 
 export const COMMANDS: readonly CommandDef[] = [
   ...START_COMMANDS,
@@ -43,6 +44,7 @@ export const COMMANDS: readonly CommandDef[] = [
   ...TOKEN_COMMANDS,
   ...PEER_COMMANDS,
   ...IDENTITY_COMMANDS,
+  ...WEBLISK_COMMANDS,
   ...NOTIFY_COMMANDS,
   ...DAEMON_COMMANDS,
   ...DB_COMMANDS,

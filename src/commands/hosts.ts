@@ -36,6 +36,8 @@ export const RUN_THERE: ReadonlySet<string> = new Set([
   "identity/show",
   "identity/rotate",
   "identity/export",
+  "weblisk/serve",
+  "weblisk/grant",
   "daemon/run",
   "daemon/start",
   "daemon/stop",

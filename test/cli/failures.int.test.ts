@@ -83,6 +83,8 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "identity/show": ["INVALID_REQUEST", "identity", "show", "Not A Name"],
   "identity/rotate": ["INVALID_REQUEST", "identity", "rotate", "Not A Name"],
   "identity/export": ["WORKER_NOT_FOUND", "identity", "export", "nobody"],
+  "weblisk/grant": ["WORKER_NOT_FOUND", "weblisk", "grant", "nobody"],
+  "weblisk/serve": ["INVALID_REQUEST", "weblisk", "serve"],
   "peer/add": ["SUPERVISOR_DOWN", "peer", "add", "b.example", "http://b.example"],
   "peer/list": ["SUPERVISOR_DOWN", "peer", "list"],
   "peer/show": ["SUPERVISOR_DOWN", "peer", "show", "b.example"],

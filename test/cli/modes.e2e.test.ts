@@ -237,8 +237,10 @@ it("covers every command", () => {
     // Only a verified peer is trusted, after a day (control/peers.int).
     "peer/trust",
     "agent/demo",
-    // They speak other protocols (mcp/serve.e2e, acp/serve.e2e).
+    // They speak other protocols (mcp/serve.e2e, acp/serve.e2e, weblisk/serve.e2e).
     "mcp/serve",
+    "weblisk/serve",
+    "weblisk/grant",
     "agent/acp",
     "agent/relay",
     // They need a terminal (top.e2e), and a daemon that serves HTTP (web/dashboard.e2e).

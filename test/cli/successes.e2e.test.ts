@@ -180,6 +180,8 @@ const ELSEWHERE = [
   "mcp/add",
   "mcp/remove",
   "mcp/serve",
+  "weblisk/serve",
+  "weblisk/grant",
   "agent/acp",
   "agent/relay",
   "daemon/run",

@@ -1,7 +1,6 @@
-/** weblisk.txt, sentence by sentence (contract.ts says how): the rules that need no server. */
+/** weblisk.txt, sentence by sentence (contract.ts says how). */
 import type { Contract } from "./contract.ts";
 
-const NO_SERVER = "no endpoint is served yet";
 const NO_GATEWAY = "no gateway is there yet";
 
 const sentences: Contract["sentences"] = {
@@ -21,7 +20,11 @@ const sentences: Contract["sentences"] = {
       done: ["readBody", "weblisk/wire/body"],
       held: ["of one byte more is refused", "weblisk/wire/body.unit"],
     },
-    { says: "the body of a task has at most 10 MB", open: NO_SERVER },
+    {
+      says: "the body of a task has at most 10 MB",
+      done: ["routeOf", "weblisk/server/routes"],
+      held: ["L2-04 a registration has at most 1 MiB, a task 10 MiB", "weblisk/server/wire.int"],
+    },
     {
       says: "unknown fields are ignored, and preserved in passthrough",
       done: ["readAs", "weblisk/types/read"],
@@ -43,7 +46,15 @@ const sentences: Contract["sentences"] = {
         "weblisk/wire/headers.unit",
       ],
     },
-    { says: "HTTP/1.1, HTTP/2 and HTTP/3 below `/v1`", open: NO_SERVER },
+    {
+      says: "HTTP/2 and HTTP/3 below `/v1`",
+      open: "HTTP/1.1 is served; a proxy before it speaks the others",
+    },
+    {
+      says: "every request with a token names its sender, and none without it reaches a protected endpoint",
+      done: ["AgentRegistry", "weblisk/server/registry"],
+      held: ["L1-07 a protected endpoint takes the newest token alone", "weblisk/server/wire.int"],
+    },
   ],
   Identity: [
     {
@@ -73,6 +84,14 @@ const sentences: Contract["sentences"] = {
       held: ["lifetimes are those of the document", "weblisk/signing/tokens.unit"],
     },
     {
+      says: "registering again renews a token, which an agent has for its capabilities",
+      done: ["AgentRegistry", "weblisk/server/registry"],
+      held: [
+        "a registration gives no rights; rights that are taken away are gone at once",
+        "cli/weblisk/serve.e2e",
+      ],
+    },
+    {
       says: "a timestamp over 300 seconds from now is rejected",
       done: ["checkTimestamp", "weblisk/signing/replay"],
       held: [
@@ -95,7 +114,12 @@ const sentences: Contract["sentences"] = {
         "weblisk/wire/body.unit",
       ],
     },
-    { says: "a task runs on an agent, and its result has one of three statuses", open: NO_SERVER },
+    {
+      says: "a task runs on an agent, which signs its result",
+      done: ["resultOf", "weblisk/server/results"],
+      held: ["a task is a worker, whose result its agent signs", "cli/weblisk/serve.e2e"],
+    },
+    { says: "a result may be `pending_approval`", open: "a task waits for its approvals" },
   ],
   Federation: [
     {
@@ -177,6 +201,7 @@ export const WEBLISK: Contract = {
     "An inbound null reads as absent, since clients of other vintages send it.",
     "`signature_jcs` beside `signature` is an addition: a peer that signs canonical JSON verifies it ([0064](../decisions/0064-two-signing-profiles.md)).",
     "An integer beyond 2^53 - 1 is refused, because implementations read different values.",
-    "No endpoint is served: registration, tasks, channels, messages and the federation gateway are open.",
+    "Messages, channels, events, approvals, key rotation and the federation gateway are not served yet.",
+    "A token has the capabilities of the manifest that a person has granted, and not all of them ([0067](../decisions/0067-weblisk-server.md)).",
   ],
 };

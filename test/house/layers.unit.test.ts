@@ -59,9 +59,9 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
   daemon: ["handlers", "notify", "telemetry", "http"],
-  cli: ["defaults", "render", "top", "commands", "mcp", "acp"],
+  cli: ["defaults", "render", "top", "commands", "mcp", "acp", "weblisk"],
   library: ["remote"],
-  weblisk: ["identity", "wire", "signing", "types", "federation"],
+  weblisk: ["identity", "wire", "signing", "types", "federation", "server"],
   web: ["model", "state", "parts", "pages"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */

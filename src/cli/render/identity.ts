@@ -19,7 +19,26 @@ const rows = ({ name, algorithm, public_key, fingerprint, directory }: ShownIden
     ].map(([label, value]) => [paint("dim", label as string), value as string]),
   );
 
+interface ShownGrant extends Pick<PublicIdentity, "name" | "fingerprint"> {
+  readonly asked: readonly string[];
+  readonly granted: readonly string[];
+}
+
 export const IDENTITY_TEXTS = {
+  /** It has printed its URL, and ends only when it is stopped. */
+  "weblisk/serve": (): string => "",
+  "weblisk/grant": (
+    { name, fingerprint, asked, granted }: ShownGrant,
+    { paint }: { readonly paint: Paint },
+  ): string =>
+    table(
+      [
+        ["agent", name],
+        ["fingerprint", `sha256:${fingerprint}`],
+        ["asks for", asked.join(", ")],
+        ["may", granted.join(", ") || "nothing"],
+      ].map(([label, value]) => [paint("dim", label as string), value as string]),
+    ),
   "identity/show": (identity: ShownIdentity, { paint }: { readonly paint: Paint }): string =>
     rows(identity, paint),
   "identity/rotate": (identity: ShownIdentity, { paint }: { readonly paint: Paint }): string =>

@@ -1,0 +1,94 @@
+/** `agent weblisk serve` and `agent weblisk grant`: this machine's agents on Weblisk's wire, in front of the daemon. */
+import { randomBytes } from "node:crypto";
+import { realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { authorityOf } from "../../base/http-address.ts";
+import { WEBLISK_CONCURRENT_DEFAULT } from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { success } from "../../protocol/outcome.ts";
+import type { ServedAgent } from "../../weblisk/server/opened.ts";
+import { askedSpec } from "../commands/spawn.ts";
+import type { CommandHandler, Context } from "../context.ts";
+import { LastingLink } from "../lasting-link.ts";
+import { VERSION } from "../package.ts";
+import { listenAddress, namedKinds, taskCall } from "./served.ts";
+import { DaemonTaskWorkers } from "./workers.ts";
+
+const server = () => import("../../weblisk/server/opened.ts");
+
+const CAPABILITIES = ["file:read", "file:write", "llm:chat"];
+
+/** Serves until the command is stopped. The workers go on. */
+export const serve: CommandHandler = async (context) => {
+  const { WebliskServer, listen } = await server();
+  const { flags, call } = context;
+  const kinds = namedKinds(call);
+  const roots = ((flags.root as string[] | undefined) ?? ["."]).map((root) => rootOf(context, root));
+  const link = new LastingLink(context.connect);
+  const specOf = async (agent: string) => {
+    const { kind } = kinds.find(({ name }) => name === agent)!;
+    return (await askedSpec(context, taskCall(call, kind))).spec;
+  };
+  // A mistake in the flags is told now, and not to the first sender of a task.
+  for (const { name } of kinds) await link.ask("agent/spawn", { spec: await specOf(name), dry_run: true });
+  let url = flags.url as string | undefined;
+  const answering = new WebliskServer({
+    stateDir: context.stateDir,
+    version: VERSION,
+    url: () => url ?? "",
+    agents: kinds.map(({ name, kind }) => servedAgent(context, name, kind)),
+    roots,
+    workers: new DaemonTaskWorkers({ link, specOf, randomBytes }),
+    now: Date.now,
+    randomBytes,
+  });
+  const { address, close } = await listen(answering, listenAddress(flags.listen as string | undefined)!);
+  context.cleanups.push(close);
+  url = (url ?? `http://${authorityOf(address)}`).replace(/\/+$/, "");
+  context.onInterrupt = { sentence: "Tasks go on, and the next server knows them." };
+  await context.stdout(`${url}\n`);
+  return new Promise(() => undefined);
+};
+
+const servedAgent = ({ flags }: Context, name: string, kind: string): ServedAgent => ({
+  name,
+  description: `A supervised agent of kind ${kind}.`,
+  capabilities: (flags.capability as string[] | undefined) ?? CAPABILITIES,
+  max_concurrent: (flags["max-concurrent"] as number | undefined) ?? WEBLISK_CONCURRENT_DEFAULT,
+});
+
+const rootOf = ({ cwd }: Context, given: string): string => {
+  try {
+    const path = realpathSync(resolve(cwd, given));
+    if (statSync(path).isDirectory()) return path;
+  } catch {
+    // Told below.
+  }
+  throw new HoldfastError("INVALID_REQUEST", `--root ${given} is no directory.`, {
+    suggestion: "Make it, or name another one.",
+    phase: "validation",
+  });
+};
+
+export const granted: CommandHandler = async (context) => {
+  const { fingerprintOf, grant, grantedTo, registered, ServerFiles } = await server();
+  const [name = "", ...capabilities] = context.call.args;
+  const files = new ServerFiles(context.stateDir);
+  const changes = capabilities.length > 0 || context.flags.none === true;
+  const agent = changes ? grant(files, name, [...new Set(capabilities)]) : registered(files, name);
+  if (agent === undefined)
+    throw new HoldfastError("WORKER_NOT_FOUND", `No agent has registered as ${name}.`, {
+      suggestion: "Let it register first: a grant belongs to its key.",
+    });
+  const { agent_id, algorithm, public_key, asked } = agent;
+  return success({
+    name,
+    agent_id,
+    algorithm,
+    public_key,
+    fingerprint: fingerprintOf(agent),
+    asked,
+    granted: grantedTo(files, agent),
+    effect: changes ? "updated" : "noop",
+  });
+};

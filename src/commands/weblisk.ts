@@ -1,0 +1,103 @@
+/** Commands of Weblisk: this machine's agents on its wire, and the rights of those that registered. */
+import { WEBLISK_CONCURRENT_DEFAULT, WEBLISK_PORT_DEFAULT, WORKERS_LIVE_MAX } from "../base/limits.ts";
+import { inGroup } from "./command.ts";
+import { spawnFlagsBut } from "./spawn-flags.ts";
+
+/** A task says these itself, or it is the conversation of one answer. */
+const TASK_FLAGS = spawnFlagsBut(
+  "interactive",
+  "name",
+  "prompt-file",
+  "cwd",
+  "priority",
+  "deadline",
+  "session",
+  "fork",
+  "dry-run",
+  "watch",
+  "wait",
+  "detach",
+  "verbose",
+  "idempotency-key",
+);
+
+export const WEBLISK_COMMANDS = inGroup("This machine", [
+  {
+    words: ["weblisk", "serve"],
+    danger: "mutating",
+    exits: [5, 6, 7],
+    argv: true,
+    summary: "Serve agents over Weblisk's wire: each KIND is an agent, and each task a worker",
+    details:
+      "Prints its URL, and serves until it is stopped (docs/how-to/weblisk.md). Every worker is started with these flags. A registration gives no rights: a person grants them. Workers go on if this server ends; the next one knows their tasks.",
+    args: [
+      {
+        name: "[NAME=]KIND",
+        help: "kind of agent, and its name on the wire if that differs",
+        complete: "kind",
+        variadic: true,
+      },
+    ],
+    flags: [
+      {
+        name: "listen",
+        type: "string",
+        value: "[HOST:]PORT",
+        help: "address of this machine's loopback; put a proxy with TLS before it for others",
+        default: `127.0.0.1:${WEBLISK_PORT_DEFAULT}`,
+      },
+      {
+        name: "url",
+        type: "string",
+        value: "URL",
+        help: "its address as others know it",
+        default: "the one at which it listens",
+      },
+      {
+        name: "root",
+        type: "string",
+        value: "DIR",
+        repeatable: true,
+        help: "directory in which tasks may work; the first one is for tasks that name none",
+        default: "the current directory",
+      },
+      {
+        name: "capability",
+        type: "string",
+        value: "NS:ACTION",
+        repeatable: true,
+        help: "capability that a sender of tasks needs",
+        default: "file:read, file:write, llm:chat",
+      },
+      {
+        name: "max-concurrent",
+        type: "int",
+        value: "N",
+        help: "tasks of one agent at a time",
+        default: String(WEBLISK_CONCURRENT_DEFAULT),
+        min: 1,
+        max: WORKERS_LIVE_MAX,
+      },
+      ...TASK_FLAGS,
+    ],
+    examples: [
+      "agent weblisk serve llm",
+      "agent weblisk serve reviewer=llm --root ~/work/shop --permission deny",
+      "agent weblisk serve --listen 9801 -- ./answer.sh",
+    ],
+  },
+  {
+    words: ["weblisk", "grant"],
+    danger: "mutating",
+    exits: [5, 7],
+    summary: "Give capabilities to an agent that has registered, or show what it has",
+    details:
+      "They belong to the key with which it registered: compare that key with its owner's over another way. They are in its next token; it registers again to get one. Without a capability, nothing changes. Rights that are taken away are gone at once.",
+    args: [
+      { name: "NAME", help: "the name with which it registered", required: true },
+      { name: "CAPABILITY", help: "all that it has from now on, as file:read", variadic: true },
+    ],
+    flags: [{ name: "none", type: "bool", help: "take all of them away" }],
+    examples: ["agent weblisk grant ci", "agent weblisk grant ci file:read file:write llm:chat"],
+  },
+]);

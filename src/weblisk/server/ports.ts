@@ -1,0 +1,79 @@
+/** Types alone: the world that a server needs, and the agents that it serves. */
+
+/** A worker of a task, as the log knows it. */
+export interface TaskWorker {
+  /** A ULID. */
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A task as work for a new worker. */
+export interface TaskOrder {
+  /** Name of the served agent. */
+  readonly agent: string;
+  readonly prompt: string;
+  /** Absolute, and inside a root that is served. */
+  readonly cwd: string;
+  readonly priority: "critical" | "high" | "normal" | "low" | "background";
+  /** Epoch milliseconds. */
+  readonly deadline_ms?: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** 32 hex digits. */
+  readonly trace: string;
+  /** The idempotency key of the spawn: a repeat makes no second worker. */
+  readonly key: string;
+}
+
+/** The end of a worker for good. */
+export interface TaskEnd {
+  readonly isSuccess: boolean;
+  /** Its final answer, or the printed lines of a command; cut at its bound. */
+  readonly text: string;
+  readonly isCut: boolean;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly attempts: number;
+  /** Epoch milliseconds. */
+  readonly begun_ms: number;
+  readonly ended_ms: number;
+}
+
+/** The workers of tasks. Each call may reject with a HoldfastError. */
+export interface TaskWorkers {
+  /** Those that have all these labels, the oldest first. */
+  find(labels: Readonly<Record<string, string>>): Promise<readonly TaskWorker[]>;
+  /** How many of those have not ended; counts to `max` at most. */
+  living(labels: Readonly<Record<string, string>>, max: number): Promise<number>;
+  /** Answers with its id, as soon as the log has it. */
+  spawn(order: TaskOrder): Promise<string>;
+  /** Undefined if it has not ended after `within_ms`. */
+  end(id: string, within_ms: number): Promise<TaskEnd | undefined>;
+  kill(id: string, reason: string): Promise<void>;
+}
+
+/** An agent of this machine on the wire. */
+export interface ServedAgent {
+  /** In the form of AGENT_NAME. */
+  readonly name: string;
+  readonly description: string;
+  /** Capabilities that its manifest names; a caller needs all of them. */
+  readonly capabilities: readonly string[];
+  /** Tasks at a time. */
+  readonly max_concurrent: number;
+}
+
+export interface ServerConfig {
+  readonly stateDir: string;
+  readonly version: string;
+  /** Base of the URLs that others are told, without a slash at its end. */
+  readonly url: () => string;
+  readonly agents: readonly ServedAgent[];
+  /** Directories in which tasks may work, as realpaths; the first one is for tasks that name none. */
+  readonly roots: readonly string[];
+}
+
+export interface ServerGround extends ServerConfig {
+  readonly workers: TaskWorkers;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly randomBytes: (size: number) => Buffer;
+}

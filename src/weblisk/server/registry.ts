@@ -1,0 +1,248 @@
+/** Registered agents (weblisk.txt, Identity): who they are by their keys, their tokens, and the directory of all. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { JsonObject } from "../../base/json.ts";
+import { WEBLISK_AGENTS_MAX, WEBLISK_REGISTRATIONS_MAX } from "../../base/limits.ts";
+import { SIGNING_ALGORITHMS } from "../../protocol/words.ts";
+import { type IdentityKey, publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
+import { ensureIdentity, ORCHESTRATOR } from "../identity/key-files.ts";
+import { profileOfMember } from "../signing/operations.ts";
+import { checkTimestamp, SeenIds } from "../signing/replay.ts";
+import { issueToken, readToken, TOKEN_LIFETIMES_S, type TokenClaims } from "../signing/tokens.ts";
+import { RegisterRequest } from "../types/agents.ts";
+import { readAs } from "../types/read.ts";
+import type { WireBody } from "../wire/body.ts";
+import { newWireId, wireId } from "../wire/ids.ts";
+import { WebliskRefusal } from "../wire/refusal.ts";
+import type { ServerFiles } from "./files.ts";
+import { grantedTo, type RegisteredAgent } from "./grants.ts";
+import type { ServedAgent, ServerGround } from "./ports.ts";
+import { RequestRate } from "./rates.ts";
+
+/** The one version of the protocol that there is. */
+const PROTOCOL_VERSION = "1";
+
+export interface WireCaller {
+  readonly agent: RegisteredAgent;
+  /** Names of capabilities that the token has, and that a person still grants. */
+  readonly capabilities: readonly string[];
+}
+
+const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
+
+const isSame = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+export class AgentRegistry {
+  private readonly ground: ServerGround;
+  private readonly files: ServerFiles;
+  private readonly key: IdentityKey;
+  private readonly verifier: Verifier;
+  private readonly seen = new SeenIds();
+  private readonly rate = new RequestRate(WEBLISK_REGISTRATIONS_MAX);
+  private readonly agents: Map<string, RegisteredAgent>;
+
+  constructor(ground: ServerGround, files: ServerFiles) {
+    this.ground = ground;
+    this.files = files;
+    this.key = ensureIdentity(ground.stateDir, ORCHESTRATOR).key;
+    this.verifier = verifierOf({ algorithm: this.key.algorithm.name, publicKey: publicTextOf(this.key) })!;
+    const known = files.names("agents").flatMap((name) => files.read<RegisteredAgent>("agents", name) ?? []);
+    this.agents = new Map(known.map((agent) => [agent.name, agent]));
+  }
+
+  size(): number {
+    return this.agents.size;
+  }
+
+  /** A new token for the holder of the key that signed the manifest; a registration is also the only renewal. */
+  register(body: WireBody): JsonObject {
+    const now = this.seconds();
+    const { manifest, signature, timestamp } = readAs(RegisterRequest, body.value);
+    const { name, protocol_version = PROTOCOL_VERSION } = manifest;
+    if (protocol_version !== PROTOCOL_VERSION)
+      throw new WebliskRefusal(
+        "UNSUPPORTED_VERSION",
+        `Version ${PROTOCOL_VERSION} of the protocol is spoken.`,
+      );
+    checkTimestamp(timestamp, now);
+    if (name === ORCHESTRATOR || this.ground.agents.some((served) => served.name === name))
+      throw new WebliskRefusal(
+        "NAMESPACE_RESERVED",
+        `The name ${name} is taken by this server; choose another.`,
+      );
+    const found = this.agents.get(name);
+    const algorithm = this.algorithmOf(manifest.public_key, manifest.public_key_alg);
+    const verifier = algorithm && verifierOf({ algorithm, publicKey: manifest.public_key });
+    const profile = verifier && profileOfMember(verifier, body, "manifest", signature);
+    if (profile === undefined || algorithm === undefined)
+      throw new WebliskRefusal(
+        "INVALID_SIGNATURE",
+        "The manifest is not signed by its public_key; sign JSON.stringify(manifest) with its private key.",
+        { reason: "manifest_signature" },
+      );
+    if (found !== undefined && found.public_key !== manifest.public_key)
+      throw new WebliskRefusal(
+        "NAMESPACE_CONFLICT",
+        `The name ${name} belongs to another key; deregister it with that key, or choose another name.`,
+        { reason: "name_of_another_key" },
+      );
+    // New names share a rate, so that a flood of them leaves those that are known their renewals.
+    this.rate.take(found === undefined ? "" : name, this.ground.now());
+    this.checkOnce(name, manifest, now);
+    this.makeRoom(name, now);
+    const asked = manifest.capabilities.map((capability) => capability.name);
+    const holder = { name, public_key: manifest.public_key };
+    const granted = grantedTo(this.files, holder).filter((capability) => asked.includes(capability));
+    const expires_at = now + TOKEN_LIFETIMES_S.agent;
+    const claims = { sub: name, iss: ORCHESTRATOR, iat: now, exp: expires_at, cap: granted, cid: "" };
+    const token = issueToken(this.key, claims);
+    const agent: RegisteredAgent = {
+      ...holder,
+      agent_id: found?.agent_id ?? newWireId(this.ground.randomBytes),
+      algorithm,
+      profile,
+      url: manifest.url,
+      type: manifest.type,
+      asked,
+      token_digest: digestOf(token),
+      registered_at: now,
+      expires_at,
+    };
+    this.files.write("agents", name, agent);
+    this.agents.set(name, agent);
+    return {
+      agent_id: agent.agent_id,
+      token,
+      expires_at,
+      services: this.directory(),
+      orchestrator: {
+        url: this.ground.url(),
+        public_key: publicTextOf(this.key),
+        version: this.ground.version,
+        supported_versions: [PROTOCOL_VERSION],
+      },
+      protocol_version: PROTOCOL_VERSION,
+    };
+  }
+
+  /** Frees the name; its token holds no more. */
+  deregister({ agent: { name } }: WireCaller): JsonObject {
+    this.files.remove("agents", name);
+    this.files.remove("grants", name);
+    this.agents.delete(name);
+    return { status: "deregistered" };
+  }
+
+  /** The holder of a token that holds now. Throws INVALID_SIGNATURE or TOKEN_EXPIRED. */
+  caller(token: string | undefined): WireCaller {
+    if (token === undefined)
+      throw new WebliskRefusal("INVALID_SIGNATURE", "A valid token is required; register first.", {
+        reason: "token_missing",
+      });
+    const claims = readToken(token, { now: this.seconds(), issuer: this.verifier, iss: ORCHESTRATOR });
+    const agent = this.agents.get(claims.sub);
+    if (agent === undefined || claims.cid !== "" || !isSame(agent.token_digest, digestOf(token)))
+      throw new WebliskRefusal("INVALID_SIGNATURE", "The token holds no more; register to get another.", {
+        reason: "token_revoked",
+      });
+    return { agent, capabilities: this.stillGranted(agent, claims) };
+  }
+
+  /** All agents, those of this machine first, by both names that the list has. */
+  directory(): JsonObject {
+    const served = this.ground.agents.map((agent) => this.servedEntry(agent));
+    const now = this.seconds();
+    const registered = [...this.agents.values()].map(
+      ({ name, url, type, public_key, asked, expires_at }) => ({
+        name,
+        url,
+        type,
+        public_key,
+        capabilities: asked.map((capability) => ({ name: capability })),
+        status: expires_at < now ? "offline" : "online",
+      }),
+    );
+    const agents = [...served, ...registered];
+    return { agents, services: agents, updated_at: now };
+  }
+
+  private servedEntry({ name, capabilities }: ServedAgent): JsonObject {
+    return {
+      name,
+      url: `${this.ground.url()}/agents/${name}`,
+      type: "agent",
+      public_key: publicTextOf(ensureIdentity(this.ground.stateDir, name).key),
+      capabilities: capabilities.map((capability) => ({ name: capability })),
+      status: "online",
+    };
+  }
+
+  private stillGranted(agent: RegisteredAgent, { cap }: TokenClaims): readonly string[] {
+    if (cap.length === 0) return [];
+    const granted = grantedTo(this.files, agent);
+    return cap.filter((capability) => granted.includes(capability));
+  }
+
+  /** Ed25519, and the algorithm of this server's own key. Undefined for any other. */
+  private algorithmOf(public_key: string, said: string | undefined) {
+    const accepted = SIGNING_ALGORITHMS.filter(
+      (name) => name === "Ed25519" || name === this.key.algorithm.name,
+    );
+    return accepted.find((name) =>
+      said === undefined
+        ? verifierOf({ algorithm: name, publicKey: public_key }) !== undefined
+        : name === said,
+    );
+  }
+
+  /** A manifest with a nonce registers once. One without is bound to the time of its request alone. */
+  private checkOnce(
+    name: string,
+    { nonce, signed_at }: { readonly nonce?: string | undefined; readonly signed_at?: number | undefined },
+    now: number,
+  ): void {
+    if (nonce === undefined) return;
+    checkTimestamp(signed_at, now);
+    const id = wireId(nonce);
+    if (id === undefined)
+      throw new WebliskRefusal("INVALID_REQUEST", "The nonce is no id of 32 hex digits; make a new one.", {
+        reason: "nonce_malformed",
+      });
+    const noted = this.seen.note(`${name}:${id}`, now);
+    if (noted === "seen")
+      throw new WebliskRefusal(
+        "INVALID_SIGNATURE",
+        "This manifest has registered before, so this is a replay.",
+        {
+          reason: "nonce_seen",
+        },
+      );
+    if (noted === "full")
+      throw new WebliskRefusal("RATE_LIMITED", "Too many registrations are remembered; try again later.", {
+        reason: "nonces_full",
+        retry_after: 60,
+      });
+  }
+
+  private makeRoom(name: string, now: number): void {
+    if (this.agents.has(name) || this.agents.size < WEBLISK_AGENTS_MAX) return;
+    const idle = [...this.agents.values()].find(
+      (agent) => agent.expires_at < now && grantedTo(this.files, agent).length === 0,
+    );
+    if (idle === undefined)
+      throw new WebliskRefusal(
+        "RATE_LIMITED",
+        `${WEBLISK_AGENTS_MAX} agents are registered; try again later.`,
+        {
+          reason: "agents_full",
+          retry_after: 3_600,
+        },
+      );
+    this.files.remove("agents", idle.name);
+    this.agents.delete(idle.name);
+  }
+
+  private seconds(): number {
+    return Math.floor(this.ground.now() / 1_000);
+  }
+}

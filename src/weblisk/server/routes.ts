@@ -1,0 +1,92 @@
+/** The paths of a Weblisk server, and what each of them takes. Pure. */
+import { WEBLISK_BODY_MAX_BYTES, WEBLISK_TASK_BODY_MAX_BYTES } from "../../base/limits.ts";
+import { WebliskRefusal } from "../wire/refusal.ts";
+
+export type Endpoint =
+  | "health"
+  | "register"
+  | "deregister"
+  | "services"
+  | "task"
+  | "task_look"
+  | "task_cancel"
+  | "agent_health"
+  | "agent_describe"
+  | "agent_execute"
+  | "agent_services";
+
+interface RouteRow {
+  readonly endpoint: Endpoint;
+  readonly methods: readonly string[];
+  /** `:` stands for one segment. */
+  readonly path: string;
+  /** Without it anybody may ask. */
+  readonly needsToken?: true;
+  /** Bytes of the body; without it none is read. */
+  readonly bodyMax?: number;
+}
+
+const ROUTES: readonly RouteRow[] = [
+  { endpoint: "health", methods: ["GET", "POST"], path: "/v1/health" },
+  { endpoint: "register", methods: ["POST"], path: "/v1/register", bodyMax: WEBLISK_BODY_MAX_BYTES },
+  { endpoint: "deregister", methods: ["DELETE"], path: "/v1/register", needsToken: true },
+  { endpoint: "services", methods: ["GET"], path: "/v1/services", needsToken: true },
+  {
+    endpoint: "task",
+    methods: ["POST"],
+    path: "/v1/task",
+    needsToken: true,
+    bodyMax: WEBLISK_TASK_BODY_MAX_BYTES,
+  },
+  { endpoint: "task_look", methods: ["GET"], path: "/v1/task/:", needsToken: true },
+  { endpoint: "task_cancel", methods: ["DELETE"], path: "/v1/task/:", needsToken: true },
+  { endpoint: "agent_health", methods: ["GET", "POST"], path: "/agents/:/v1/health" },
+  { endpoint: "agent_describe", methods: ["POST"], path: "/agents/:/v1/describe" },
+  {
+    endpoint: "agent_execute",
+    methods: ["POST"],
+    path: "/agents/:/v1/execute",
+    needsToken: true,
+    bodyMax: WEBLISK_TASK_BODY_MAX_BYTES,
+  },
+  // A directory that nobody has signed is answered and not believed.
+  { endpoint: "agent_services", methods: ["POST"], path: "/agents/:/v1/services" },
+];
+
+export interface WireRoute extends Omit<RouteRow, "methods" | "path"> {
+  /** The segment in the place of `:`; "" without one. */
+  readonly name: string;
+}
+
+const nameIn = (pattern: string, path: string): string | undefined => {
+  const [wanted, given] = [pattern.split("/"), path.split("/")];
+  if (wanted.length !== given.length) return undefined;
+  const at = wanted.indexOf(":");
+  const fits = wanted.every((part, index) => index === at || part === given[index]);
+  return fits ? (given[at] ?? "") : undefined;
+};
+
+/** Throws NOT_FOUND for an unknown path, and INVALID_REQUEST (405) for a method that it does not take. */
+export const routeOf = (method: string, url: string): WireRoute => {
+  const [path = ""] = url.split("?");
+  const rows = ROUTES.flatMap((row) => {
+    const name = nameIn(row.path, path);
+    return name === undefined ? [] : [{ ...row, name }];
+  });
+  const route = rows.find(({ methods }) => methods.includes(method));
+  if (route !== undefined) return route;
+  if (rows.length === 0)
+    throw new WebliskRefusal(
+      "NOT_FOUND",
+      "There is no such path; every one begins with /v1 or /agents/NAME/v1.",
+      {
+        reason: "path_unknown",
+      },
+    );
+  const allow = rows.flatMap(({ methods }) => methods).join(", ");
+  throw new WebliskRefusal("INVALID_REQUEST", `This path takes ${allow}.`, {
+    reason: "method",
+    http: 405,
+    allow,
+  });
+};

@@ -1,0 +1,190 @@
+/** Requests of the wire to answers: the orchestrator and the agents of this machine (weblisk.txt). Knows nothing of sockets. */
+import { asObject, asString, type JsonObject } from "../../base/json.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { publicTextOf } from "../identity/algorithms.ts";
+import { ensureIdentity, ORCHESTRATOR } from "../identity/key-files.ts";
+import { readBody, type WireBody } from "../wire/body.ts";
+import { idsOf, type RequestIds, tokenOf, type WireHeaders } from "../wire/headers.ts";
+import { newWireId } from "../wire/ids.ts";
+import { answerOfRefusal, refusalOfError, WebliskRefusal, type WireAnswer } from "../wire/refusal.ts";
+import { ServerFiles } from "./files.ts";
+import type { ServedAgent, ServerGround } from "./ports.ts";
+import { AgentRegistry, type WireCaller } from "./registry.ts";
+import { type Endpoint, routeOf, type WireRoute } from "./routes.ts";
+import { type TaskAnswer, TaskTable } from "./tasks.ts";
+
+export interface WireRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: WireHeaders;
+  /** Reads the body; rejects with a refusal if it has more bytes, or is no JSON by its headers. */
+  body(maxBytes: number): Promise<Uint8Array>;
+}
+
+interface WireCall {
+  readonly route: WireRoute;
+  readonly headers: WireHeaders;
+  readonly ids: RequestIds;
+  readonly body: WireBody | undefined;
+  /** The holder of the token; undefined where none is needed. */
+  readonly caller: WireCaller | undefined;
+}
+
+const ok = (body: JsonObject): WireAnswer => ({ status: 200, body, headers: {} });
+
+export class WebliskServer {
+  private readonly ground: ServerGround;
+  private readonly registry: AgentRegistry;
+  private readonly tasks: TaskTable;
+  private readonly since: number;
+
+  constructor(ground: ServerGround) {
+    const files = new ServerFiles(ground.stateDir);
+    this.ground = ground;
+    this.registry = new AgentRegistry(ground, files);
+    this.tasks = new TaskTable(ground, files);
+    this.since = ground.now();
+  }
+
+  /** Never rejects. Every answer has the ids of its request. */
+  async answer(request: WireRequest): Promise<WireAnswer> {
+    let ids: RequestIds | undefined;
+    try {
+      ids = idsOf(request.headers, () => this.newId());
+      return withIds(await this.answerOf(request, ids), ids);
+    } catch (cause) {
+      return withIds(answerOfRefusal(refusalFor(cause)), ids);
+    }
+  }
+
+  private async answerOf(request: WireRequest, ids: RequestIds): Promise<WireAnswer> {
+    const { headers } = request;
+    refuseForeignPages(headers);
+    const route = routeOf(request.method, request.url);
+    // A token in the header is looked at before a byte of the body.
+    const isInHeader =
+      route.needsToken && (headers.authorization !== undefined || route.bodyMax === undefined);
+    const early = isInHeader ? this.registry.caller(tokenOf(headers)) : undefined;
+    const body =
+      route.bodyMax === undefined ? undefined : readBody(await request.body(route.bodyMax), route.bodyMax);
+    const caller = route.needsToken
+      ? (early ?? this.registry.caller(tokenOf(headers, body?.value)))
+      : undefined;
+    return this.endpoints[route.endpoint]({ route, headers, ids, body, caller });
+  }
+
+  private readonly endpoints: Readonly<
+    Record<Endpoint, (asked: WireCall) => WireAnswer | Promise<WireAnswer>>
+  > = {
+    health: () => ok(this.healthOf(ORCHESTRATOR, { agents: this.registry.size() })),
+    register: ({ body }) => ok(this.registry.register(body!)),
+    deregister: ({ caller }) => ok(this.registry.deregister(caller!)),
+    services: () => ok(this.registry.directory()),
+    task: (asked) => this.execute(this.served(targetIn(asked.body!.value)), asked),
+    task_look: async ({ route, caller }) => taskAnswer(await this.tasks.look(route.name, caller!)),
+    task_cancel: async ({ route, caller }) => taskAnswer(await this.tasks.cancel(route.name, caller!)),
+    agent_health: ({ route }) => ok(this.healthOf(this.served(route.name).name, {})),
+    agent_describe: ({ route }) => ok(this.manifestOf(this.served(route.name))),
+    agent_execute: (asked) => this.execute(this.served(asked.route.name), asked),
+    agent_services: ({ route }) => {
+      this.served(route.name);
+      return ok({ status: "ignored" });
+    },
+  };
+
+  private async execute(served: ServedAgent, { body, caller, headers, ids }: WireCall): Promise<WireAnswer> {
+    const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(headers.prefer ?? ""));
+    return taskAnswer(await this.tasks.execute(served, body!.value, caller!, { trace: ids.trace, isAsync }));
+  }
+
+  private served(name: string): ServedAgent {
+    const served = this.ground.agents.find((agent) => agent.name === name);
+    if (served === undefined)
+      throw new WebliskRefusal("NOT_FOUND", "There is no such agent here; GET /v1/services lists them.", {
+        reason: "agent_unknown",
+      });
+    return served;
+  }
+
+  private manifestOf({ name, description, capabilities, max_concurrent }: ServedAgent): JsonObject {
+    return {
+      name,
+      type: "agent",
+      version: this.ground.version,
+      description,
+      url: `${this.ground.url()}/agents/${name}`,
+      public_key: publicTextOf(ensureIdentity(this.ground.stateDir, name).key),
+      capabilities: capabilities.map((capability) => ({ name: capability })),
+      inputs: [{ name: "prompt", type: "text", description: "the task in words" }],
+      outputs: [{ name: "text", type: "text", description: "the agent's final answer" }],
+      collaborators: [],
+      approval: "auto",
+      max_concurrent,
+      protocol_version: "1",
+    };
+  }
+
+  private healthOf(name: string, metrics: JsonObject): JsonObject {
+    const now = this.ground.now();
+    const uptime = Math.floor((now - this.since) / 1_000);
+    return {
+      name,
+      version: this.ground.version,
+      status: "healthy",
+      state: "online",
+      uptime_seconds: uptime,
+      uptime,
+      timestamp: Math.floor(now / 1_000),
+      metrics,
+    };
+  }
+
+  private newId(): string {
+    return newWireId(this.ground.randomBytes);
+  }
+}
+
+/** A browser names the page that sends; no page is served here, so each is foreign. */
+const refuseForeignPages = ({ origin }: WireHeaders): void => {
+  if (origin !== undefined)
+    throw new WebliskRefusal("FORBIDDEN", "A page in a browser sent this; send it from a program.", {
+      reason: "origin",
+    });
+};
+
+/** The agent that a task for the orchestrator is for. */
+const targetIn = ({ target_agent, target, payload }: JsonObject): string => {
+  const name = asString(target_agent) ?? asString(target) ?? asString(asObject(payload)?.target_agent);
+  if (name !== undefined) return name;
+  throw new WebliskRefusal("INVALID_REQUEST", "The task names no agent; give target_agent.", {
+    reason: "target_missing",
+  });
+};
+
+const taskAnswer = (answer: TaskAnswer): WireAnswer => {
+  if ("result" in answer) return ok(answer.result);
+  const { task_id } = answer;
+  return {
+    status: 202,
+    body: { task_id, status: "accepted" },
+    headers: { location: `/v1/task/${task_id}`, "preference-applied": "respond-async" },
+  };
+};
+
+const refusalFor = (cause: unknown): WebliskRefusal => {
+  if (cause instanceof WebliskRefusal) return cause;
+  if (cause instanceof HoldfastError) return refusalOfError(cause);
+  return new WebliskRefusal("INTERNAL_ERROR", "This server failed; its own log says why.", {
+    reason: "defect",
+    cause,
+  });
+};
+
+const withIds = ({ status, body, headers }: WireAnswer, ids: RequestIds | undefined): WireAnswer => ({
+  status,
+  body,
+  headers: {
+    ...headers,
+    ...(ids !== undefined && { "x-trace-id": ids.trace, "x-request-id": ids.request }),
+  },
+});

@@ -1,0 +1,263 @@
+/**
+ * TaskTable of served agents. A task is a worker: its labels hold the id of the task, a digest of the request and its sender, so the
+ * daemon's log is the table of tasks, and a server that starts again knows all of them. Only the signed result is a file.
+ */
+import { realpathSync } from "node:fs";
+import { isAbsolute, relative } from "node:path";
+import { asObject, asString, type JsonObject } from "../../base/json.ts";
+import {
+  WEBLISK_AGENT_TASKS_MAX,
+  WEBLISK_BUSY_RETRY_S,
+  WEBLISK_CANCEL_WAIT_MS,
+  WEBLISK_DEADLINE_MAX_MS,
+  WEBLISK_RESULT_KEEP_MS,
+  WEBLISK_TASK_WAIT_MAX_MS,
+  WEBLISK_TASKS_MAX,
+} from "../../base/limits.ts";
+import { canonicalJson } from "../../protocol/canonical-json.ts";
+import { ensureIdentity } from "../identity/key-files.ts";
+import { readAs } from "../types/read.ts";
+import { TaskRequest } from "../types/tasks.ts";
+import { newWireId, wireId } from "../wire/ids.ts";
+import { WebliskRefusal } from "../wire/refusal.ts";
+import type { ServerFiles } from "./files.ts";
+import type { ServedAgent, ServerGround, TaskWorker } from "./ports.ts";
+import { RequestRate } from "./rates.ts";
+import type { WireCaller } from "./registry.ts";
+import { requestDigest, resultOf } from "./results.ts";
+
+const TASK = "weblisk_task";
+const AGENT = "weblisk_agent";
+const DIGEST = "weblisk_request";
+const SENDER = "weblisk_from";
+
+interface KeptResult {
+  readonly agent: string;
+  readonly from: string;
+  readonly request_digest: string;
+  readonly result: JsonObject;
+}
+
+/** A task that is not over. */
+export interface UnfinishedTask {
+  readonly task_id: string;
+}
+
+/** Its signed result, or that it goes on. */
+export type TaskAnswer = { readonly result: JsonObject } | UnfinishedTask;
+
+interface TaskFacts {
+  readonly agent: string;
+  readonly from: string;
+  readonly request_digest: string;
+  readonly worker?: TaskWorker;
+  readonly result?: JsonObject;
+}
+
+export class TaskTable {
+  private readonly ground: ServerGround;
+  private readonly files: ServerFiles;
+  private readonly perSender = new RequestRate(WEBLISK_AGENT_TASKS_MAX);
+  private readonly perServer = new RequestRate(WEBLISK_TASKS_MAX);
+  /** One task is looked up and begun at a time, so that none begins twice and no place is taken twice. */
+  private beginning: Promise<unknown> = Promise.resolve();
+
+  constructor(ground: ServerGround, files: ServerFiles) {
+    this.ground = ground;
+    this.files = files;
+    files.removeOlder("results", ground.now() - WEBLISK_RESULT_KEEP_MS);
+  }
+
+  /** Begins the task, or finds it, and waits for its end, unless it is not to. Throws AGENT_TIMEOUT if that takes too long. */
+  async execute(
+    served: ServedAgent,
+    body: JsonObject,
+    caller: WireCaller,
+    { trace, isAsync }: { readonly trace: string; readonly isAsync: boolean },
+  ): Promise<TaskAnswer> {
+    const request = readAs(TaskRequest, body);
+    const task_id = wireId(request.id);
+    if (task_id === undefined) throw invalid("id_malformed", "The id is not 32 hex digits; make a new one.");
+    const now = this.ground.now();
+    this.perSender.take(caller.agent.name, now);
+    this.perServer.take("all", now);
+    const missing = served.capabilities.filter((name) => !caller.capabilities.includes(name));
+    if (missing.length > 0)
+      throw new WebliskRefusal(
+        "FORBIDDEN",
+        `The token lacks ${missing.join(", ")}; a person grants it: agent weblisk grant ${caller.agent.name} ${served.capabilities.join(" ")}. Then register again.`,
+        { reason: "capability_missing", detail: { missing } },
+      );
+    const asked = { served, task_id, request, body, caller, trace };
+    const known = await this.inTurn(() => this.foundOrBegun(asked));
+    if (known.result !== undefined) return { result: known.result };
+    if (isAsync) return { task_id };
+    const until = request.deadline === undefined ? Number.POSITIVE_INFINITY : request.deadline * 1_000 - now;
+    const answer = await this.ended(
+      task_id,
+      known,
+      caller,
+      Math.min(WEBLISK_TASK_WAIT_MAX_MS, Math.max(0, until)),
+    );
+    if ("result" in answer) return answer;
+    throw new WebliskRefusal(
+      "AGENT_TIMEOUT",
+      `The task goes on; send the same request again, or ask GET /v1/task/${task_id}.`,
+      { reason: "task_goes_on", detail: { task_id } },
+    );
+  }
+
+  /** The result of a caller's own task, or that it goes on. */
+  async look(id: string, caller: WireCaller, within_ms = 0): Promise<TaskAnswer> {
+    const task_id = wireId(id);
+    const known = task_id === undefined ? undefined : await this.known(task_id);
+    if (task_id === undefined || known === undefined || known.from !== caller.agent.name) throw unknownTask();
+    return known.result === undefined
+      ? this.ended(task_id, known, caller, within_ms)
+      : { result: known.result };
+  }
+
+  /** Ends the caller's own task. */
+  async cancel(id: string, caller: WireCaller): Promise<TaskAnswer> {
+    const answer = await this.look(id, caller);
+    if ("result" in answer) return answer;
+    const known = await this.known(answer.task_id);
+    if (known?.worker !== undefined)
+      await this.ground.workers.kill(known.worker.id, `${caller.agent.name} cancelled its task.`);
+    return this.look(id, caller, WEBLISK_CANCEL_WAIT_MS);
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.beginning.then(work);
+    this.beginning = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async known(task_id: string): Promise<TaskFacts | undefined> {
+    const kept = this.files.read<KeptResult>("results", task_id);
+    if (kept !== undefined) return kept;
+    const [worker] = await this.ground.workers.find({ [TASK]: task_id });
+    if (worker === undefined) return undefined;
+    const label = (name: string): string => worker.labels[name] ?? "";
+    return { agent: label(AGENT), from: label(SENDER), request_digest: label(DIGEST), worker };
+  }
+
+  private async foundOrBegun(asked: TaskCall): Promise<TaskFacts> {
+    const { served, task_id, body, caller } = asked;
+    const request_digest = requestDigest(served.name, body);
+    const from = caller.agent.name;
+    const known = await this.known(task_id);
+    if (known === undefined) return this.begun(asked, request_digest);
+    if (known.request_digest === request_digest && known.from === from) return known;
+    throw new WebliskRefusal("INVALID_REQUEST", "Another request has this id; make a new one.", {
+      reason: "task_id_reused",
+      http: 409,
+    });
+  }
+
+  private async begun(
+    { served, task_id, request, body, caller, trace }: TaskCall,
+    digest: string,
+  ): Promise<TaskFacts> {
+    const { workers, now } = this.ground;
+    const deadline_ms = request.deadline === undefined ? undefined : request.deadline * 1_000;
+    if (deadline_ms !== undefined && deadline_ms <= now())
+      throw invalid("deadline_passed", "The deadline has passed; set a later one.");
+    if (deadline_ms !== undefined && deadline_ms > now() + WEBLISK_DEADLINE_MAX_MS)
+      throw invalid(
+        "deadline_too_late",
+        `The deadline is over ${WEBLISK_DEADLINE_MAX_MS / 86_400_000} days away.`,
+      );
+    const prompt = promptIn(request);
+    const cwd = this.placeOf(request.context.workspace_root);
+    const running = await workers.living({ [AGENT]: served.name }, served.max_concurrent);
+    if (running >= served.max_concurrent)
+      throw new WebliskRefusal("RATE_LIMITED", `${served.name} works on ${running} tasks; try again later.`, {
+        reason: "max_concurrent",
+        retry_after: WEBLISK_BUSY_RETRY_S,
+      });
+    const facts = { agent: served.name, from: caller.agent.name, request_digest: digest };
+    const labels = {
+      [TASK]: task_id,
+      [AGENT]: served.name,
+      [DIGEST]: digest,
+      [SENDER]: facts.from,
+    };
+    const id = await workers.spawn({
+      agent: served.name,
+      prompt,
+      cwd,
+      priority: request.priority,
+      ...(deadline_ms !== undefined && { deadline_ms }),
+      labels,
+      trace: wireId(asObject(body.context)?.trace_id) ?? trace,
+      key: `weblisk:${task_id}`,
+    });
+    return { ...facts, worker: { id, labels } };
+  }
+
+  private async ended(
+    task_id: string,
+    known: TaskFacts,
+    caller: WireCaller,
+    within_ms: number,
+  ): Promise<TaskAnswer> {
+    const { agent, from, request_digest, worker } = known;
+    const end = worker && (await this.ground.workers.end(worker.id, within_ms));
+    if (worker === undefined || end === undefined) return { task_id };
+    const { key } = ensureIdentity(this.ground.stateDir, agent);
+    const { profile } = caller.agent;
+    const result = resultOf({ task_id, agent, worker: worker.id, request_digest, end, key, profile });
+    const kept: KeptResult = { agent, from, request_digest, result };
+    return this.files.writeOnce("results", task_id, kept, newWireId(this.ground.randomBytes));
+  }
+
+  /** The directory in which the task works. */
+  private placeOf(asked: string | undefined): string {
+    const { roots } = this.ground;
+    if (asked === undefined) return roots[0] as string;
+    const place = isAbsolute(asked) ? realOf(asked) : undefined;
+    if (place !== undefined && roots.some((root) => isInside(root, place))) return place;
+    throw new WebliskRefusal("FORBIDDEN", "The workspace_root is in no directory that is served.", {
+      reason: "workspace_outside",
+    });
+  }
+}
+
+interface TaskCall {
+  readonly served: ServedAgent;
+  readonly task_id: string;
+  readonly request: ReturnType<typeof readAs<typeof TaskRequest>>;
+  readonly body: JsonObject;
+  readonly caller: WireCaller;
+  readonly trace: string;
+}
+
+const invalid = (reason: string, message: string): WebliskRefusal =>
+  new WebliskRefusal("INVALID_REQUEST", message, { reason });
+
+const unknownTask = (): WebliskRefusal =>
+  new WebliskRefusal("NOT_FOUND", "There is no such task of yours.", { reason: "task_unknown" });
+
+const realOf = (path: string): string | undefined => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+};
+
+const isInside = (root: string, place: string): boolean => {
+  const way = relative(root, place);
+  return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
+};
+
+/** The member `prompt` of the inputs by their names in all vintages; inputs without one are told as JSON. */
+const promptIn = ({ inputs, payload, input, action }: TaskCall["request"]): string => {
+  const given = [inputs, payload, input].find((map) => map !== undefined && Object.keys(map).length > 0);
+  const prompt = asString(given?.prompt);
+  if (prompt !== undefined && prompt.trim() !== "") return prompt;
+  if (given === undefined || prompt !== undefined)
+    throw invalid("prompt_missing", "The task says nothing; give inputs.prompt.");
+  return canonicalJson({ ...(action !== undefined && { action }), inputs: given });
+};

@@ -1,0 +1,73 @@
+/** A server with an agent `echo` whose workers end at once, on a clock of the test's own. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ServerFiles } from "../../../src/weblisk/server/files.ts";
+import { grant } from "../../../src/weblisk/server/grants.ts";
+import { listen } from "../../../src/weblisk/server/listener.ts";
+import type { TaskOrder, TaskWorkers } from "../../../src/weblisk/server/ports.ts";
+import { WebliskServer } from "../../../src/weblisk/server/server.ts";
+
+export interface Served {
+  readonly base: string;
+  readonly stateDir: string;
+  /** Its clock, in epoch seconds: it stands still. */
+  seconds(): number;
+  /** Moves the clock, in seconds. */
+  pass(seconds: number): void;
+  grant(name: string): void;
+  readonly orders: readonly TaskOrder[];
+  close(): void;
+}
+
+const endAtOnce = (orders: TaskOrder[]): TaskWorkers => ({
+  find: async ({ weblisk_task }) =>
+    orders.flatMap(({ labels }, at) =>
+      labels.weblisk_task === weblisk_task ? [{ id: String(at), labels }] : [],
+    ),
+  living: async () => 0,
+  spawn: async (order) => String(orders.push(order) - 1),
+  end: async (id) => ({
+    isSuccess: true,
+    text: orders[Number(id)]?.prompt ?? "",
+    isCut: false,
+    attempts: 1,
+    begun_ms: 0,
+    ended_ms: 5,
+  }),
+  kill: async () => undefined,
+});
+
+export const makeServed = async (): Promise<Served> => {
+  const stateDir = mkdtempSync(join(tmpdir(), "holdfast-weblisk-"));
+  const orders: TaskOrder[] = [];
+  let now = Math.floor(Date.now() / 1_000) * 1_000;
+  let base = "";
+  const server = new WebliskServer({
+    stateDir,
+    version: "1.2.3",
+    url: () => base,
+    agents: [{ name: "echo", description: "It echoes.", capabilities: ["llm:chat"], max_concurrent: 4 }],
+    roots: [realpathSync(stateDir)],
+    workers: endAtOnce(orders),
+    now: () => now,
+    randomBytes,
+  });
+  const { address, close } = await listen(server, { host: "127.0.0.1", port: 0 });
+  base = `http://127.0.0.1:${address.port}`;
+  return {
+    base,
+    stateDir,
+    orders,
+    seconds: () => now / 1_000,
+    pass: (seconds) => {
+      now += seconds * 1_000;
+    },
+    grant: (name) => void grant(new ServerFiles(stateDir), name, ["llm:chat"]),
+    close: () => {
+      close();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+};
