@@ -26,7 +26,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     name: "host",
     type: "string",
     value: "HOST",
-    help: "talk to the daemon of another host: ssh://[USER@]MACHINE[:PORT], exec:PROGRAM ARGUMENT…, or a name of hosts: in config.yaml; --state-dir is then a directory there",
+    help: "host of the daemon: ssh://…, exec:… or a name of config.yaml (docs/how-to/other-hosts.md)",
     default: "this machine",
   },
   {
