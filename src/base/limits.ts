@@ -1366,8 +1366,9 @@ export const WEBLISK_TASK_WAIT_MAX_MS = 300_000;
 export const WEBLISK_DEADLINE_MAX_MS = 7 * 86_400_000;
 /** A request that ends a task waits so long for its end. */
 export const WEBLISK_CANCEL_WAIT_MS = 10_000;
-/** The window in which requests are counted, and how many it has room for: tasks of an agent and of all, registrations. */
+/** The window in which requests are counted, and how many it has room for: tasks of an agent and of all, looks of an agent at its tasks, registrations. */
 export const WEBLISK_RATE_WINDOW_MS = 60_000;
+export const WEBLISK_AGENT_LOOKS_MAX = 300;
 export const WEBLISK_AGENT_TASKS_MAX = 60;
 export const WEBLISK_TASKS_MAX = 200;
 export const WEBLISK_REGISTRATIONS_MAX = 60;

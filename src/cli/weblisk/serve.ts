@@ -41,6 +41,8 @@ export const serve: CommandHandler = async (context) => {
     workers: new DaemonTaskWorkers({ link, specOf, randomBytes }),
     now: Date.now,
     randomBytes,
+    tell: (defect) =>
+      context.stderr(`A request failed: ${defect instanceof Error ? defect.stack : String(defect)}\n`),
   });
   const { address, close } = await listen(answering, listenAddress(flags.listen as string | undefined)!);
   context.cleanups.push(close);

@@ -76,4 +76,6 @@ export interface ServerGround extends ServerConfig {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly randomBytes: (size: number) => Buffer;
+  /** Called with what no rule of the server foresaw, whose sender is told of a failure alone. */
+  readonly tell: (defect: unknown) => void;
 }

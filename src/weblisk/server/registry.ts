@@ -92,7 +92,9 @@ export class AgentRegistry {
     this.makeRoom(name, now);
     const asked = manifest.capabilities.map((capability) => capability.name);
     const holder = { name, public_key: manifest.public_key };
-    const granted = grantedTo(this.files, holder).filter((capability) => asked.includes(capability));
+    // Anybody who has recorded a manifest without a nonce can send it again with a new time: it gets no rights.
+    const rights = manifest.nonce === undefined ? [] : grantedTo(this.files, holder);
+    const granted = rights.filter((capability) => asked.includes(capability));
     const expires_at = now + TOKEN_LIFETIMES_S.agent;
     const claims = { sub: name, iss: ORCHESTRATOR, iat: now, exp: expires_at, cap: granted, cid: "" };
     const token = issueToken(this.key, claims);

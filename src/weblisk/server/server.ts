@@ -53,7 +53,9 @@ export class WebliskServer {
       ids = idsOf(request.headers, () => this.newId());
       return withIds(await this.answerOf(request, ids), ids);
     } catch (cause) {
-      return withIds(answerOfRefusal(refusalFor(cause)), ids);
+      const refusal = refusalFor(cause);
+      if (refusal.cause !== undefined) this.ground.tell(refusal.cause);
+      return withIds(answerOfRefusal(refusal), ids);
     }
   }
 
@@ -174,7 +176,7 @@ const taskAnswer = (answer: TaskAnswer): WireAnswer => {
 const refusalFor = (cause: unknown): WebliskRefusal => {
   if (cause instanceof WebliskRefusal) return cause;
   if (cause instanceof HoldfastError) return refusalOfError(cause);
-  return new WebliskRefusal("INTERNAL_ERROR", "This server failed; its own log says why.", {
+  return new WebliskRefusal("INTERNAL_ERROR", "This server failed; its own output says why.", {
     reason: "defect",
     cause,
   });

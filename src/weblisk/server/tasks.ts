@@ -6,6 +6,7 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
 import { asObject, asString, type JsonObject } from "../../base/json.ts";
 import {
+  WEBLISK_AGENT_LOOKS_MAX,
   WEBLISK_AGENT_TASKS_MAX,
   WEBLISK_BUSY_RETRY_S,
   WEBLISK_CANCEL_WAIT_MS,
@@ -58,6 +59,7 @@ export class TaskTable {
   private readonly ground: ServerGround;
   private readonly files: ServerFiles;
   private readonly perSender = new RequestRate(WEBLISK_AGENT_TASKS_MAX);
+  private readonly looks = new RequestRate(WEBLISK_AGENT_LOOKS_MAX);
   private readonly perServer = new RequestRate(WEBLISK_TASKS_MAX);
   /** One task is looked up and begun at a time, so that none begins twice and no place is taken twice. */
   private beginning: Promise<unknown> = Promise.resolve();
@@ -85,7 +87,7 @@ export class TaskTable {
     if (missing.length > 0)
       throw new WebliskRefusal(
         "FORBIDDEN",
-        `The token lacks ${missing.join(", ")}; a person grants it: agent weblisk grant ${caller.agent.name} ${served.capabilities.join(" ")}. Then register again.`,
+        `The token lacks ${missing.join(", ")}; a person grants it: agent weblisk grant ${caller.agent.name} ${served.capabilities.join(" ")}. Then register again, with a nonce.`,
         { reason: "capability_missing", detail: { missing } },
       );
     const asked = { served, task_id, request, body, caller, trace };
@@ -108,7 +110,12 @@ export class TaskTable {
   }
 
   /** The result of a caller's own task, or that it goes on. */
-  async look(id: string, caller: WireCaller, within_ms = 0): Promise<TaskAnswer> {
+  async look(id: string, caller: WireCaller): Promise<TaskAnswer> {
+    this.looks.take(caller.agent.name, this.ground.now());
+    return this.seen(id, caller, 0);
+  }
+
+  private async seen(id: string, caller: WireCaller, within_ms: number): Promise<TaskAnswer> {
     const task_id = wireId(id);
     const known = task_id === undefined ? undefined : await this.known(task_id);
     if (task_id === undefined || known === undefined || known.from !== caller.agent.name) throw unknownTask();
@@ -124,7 +131,7 @@ export class TaskTable {
     const known = await this.known(answer.task_id);
     if (known?.worker !== undefined)
       await this.ground.workers.kill(known.worker.id, `${caller.agent.name} cancelled its task.`);
-    return this.look(id, caller, WEBLISK_CANCEL_WAIT_MS);
+    return this.seen(id, caller, WEBLISK_CANCEL_WAIT_MS);
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { WEBLISK_AGENT_LOOKS_MAX } from "../../../src/base/limits.ts";
 import { issueToken } from "../../../src/weblisk/signing/tokens.ts";
 import {
   AgentManifest,
@@ -215,6 +216,28 @@ it("L2-05 a registration that was recorded is of no use: its nonce counts once, 
   });
 });
 
+it("a manifest without a nonce, which anybody may have recorded, gets none of the granted rights", async () => {
+  const agent = agentNamed("recorded");
+  const recorded = agent.registration();
+  await agent.register();
+  served.grant("recorded");
+  await agent.register();
+  expect((await agent.execute("echo", { inputs: { prompt: "hi" } })).status).toBe(200);
+  expect((await agent.register({ ...recorded, timestamp: served.seconds() })).status).toBe(200);
+  expect(await agent.execute("echo", { inputs: { prompt: "hi" } })).toMatchObject({
+    status: 403,
+    body: { detail: { reason: "capability_missing" } },
+  });
+});
+
+it(`an agent looks at its tasks ${WEBLISK_AGENT_LOOKS_MAX} times a minute at most`, async () => {
+  const agent = agentNamed("looks");
+  await agent.register();
+  const look = async () => (await agent.send("GET", `/v1/task/${newId()}`)).status;
+  for (let looked = 0; looked < WEBLISK_AGENT_LOOKS_MAX; looked += 1) expect(await look()).toBe(404);
+  expect(await look()).toBe(429);
+});
+
 it("a name belongs to the key that registered it first, and none may take the name of a served agent", async () => {
   await agentNamed("taken").register();
   expect(await agentNamed("taken").register()).toMatchObject({
@@ -350,4 +373,5 @@ it(`${FUZZ} broken requests are each answered with JSON, and never with 500`, as
   for (let sent = 0; sent < FUZZ; sent += BATCH)
     for (const status of await Promise.all(Array.from({ length: BATCH }, one))) seen.add(status);
   expect([...seen].filter((status) => status >= 500)).toEqual([]);
+  expect(served.defects).toEqual([]);
 }, 600_000);

@@ -60,12 +60,17 @@ export class RemoteAgent {
     };
   }
 
+  /** A manifest that registers once. */
+  onceOnly(): Record<string, unknown> {
+    return this.manifest({ nonce: newId(), signed_at: this.clock() });
+  }
+
   registration(manifest = this.manifest(), timestamp = this.clock()): Record<string, unknown> {
     const text = this.profile === "jcs" ? canonicalJson(manifest) : JSON.stringify(manifest);
     return { manifest, signature: signText(this.key, text), timestamp };
   }
 
-  async register(body: object = this.registration()): Promise<WireReply> {
+  async register(body: object = this.registration(this.onceOnly())): Promise<WireReply> {
     const reply = await send(this.base, "POST", "/v1/register", body);
     if (reply.status === 200) this.token = String(reply.body.token);
     return reply;

@@ -18,6 +18,8 @@ export interface Served {
   pass(seconds: number): void;
   grant(name: string): void;
   readonly orders: readonly TaskOrder[];
+  /** Defects that the server told. */
+  readonly defects: readonly unknown[];
   close(): void;
 }
 
@@ -42,6 +44,7 @@ const endAtOnce = (orders: TaskOrder[]): TaskWorkers => ({
 export const makeServed = async (): Promise<Served> => {
   const stateDir = mkdtempSync(join(tmpdir(), "holdfast-weblisk-"));
   const orders: TaskOrder[] = [];
+  const defects: unknown[] = [];
   let now = Math.floor(Date.now() / 1_000) * 1_000;
   let base = "";
   const server = new WebliskServer({
@@ -53,6 +56,7 @@ export const makeServed = async (): Promise<Served> => {
     workers: endAtOnce(orders),
     now: () => now,
     randomBytes,
+    tell: (defect) => defects.push(defect),
   });
   const { address, close } = await listen(server, { host: "127.0.0.1", port: 0 });
   base = `http://127.0.0.1:${address.port}`;
@@ -60,6 +64,7 @@ export const makeServed = async (): Promise<Served> => {
     base,
     stateDir,
     orders,
+    defects,
     seconds: () => now / 1_000,
     pass: (seconds) => {
       now += seconds * 1_000;
