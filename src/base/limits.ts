@@ -886,6 +886,8 @@ export const RAW_REPLY_REST_BYTES = 1_024;
 export const RAW_INLINE_MIN_BYTES = 768;
 /** Raw bytes that `-o json` puts into its one envelope. */
 export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
+/** Types of records, or kinds of events, that one watch names: more than there are. */
+export const WATCH_TYPES_MAX = 256;
 /** Hosts with a name in `hosts:` of config.yaml. */
 export const HOSTS_MAX = 64;
 /** Characters of the name of a host in `hosts:` of config.yaml. */

@@ -26,6 +26,7 @@ import {
   SPAWN_MANY_MAX,
   SPAWN_REASON_MAX_CHARS,
   TAIL_MAX_RECORDS,
+  WATCH_TYPES_MAX,
 } from "../base/limits.ts";
 import { BLACKBOARD_REQUESTS } from "./blackboard-requests.ts";
 import { BOARD_REQUESTS } from "./board-requests.ts";
@@ -277,8 +278,8 @@ export const Requests = {
     /** A seq, or a cursor `EPOCH:SEQ`. */
     from: z.union([z.int().min(0), z.string().regex(CURSOR)]).optional(),
     since_ms: ms.optional(),
-    kinds: z.array(z.string()).max(64).default([]),
-    types: z.array(z.string()).max(64).default([]),
+    kinds: z.array(z.string()).max(WATCH_TYPES_MAX).default([]),
+    types: z.array(z.string()).max(WATCH_TYPES_MAX).default([]),
     follow: z.boolean().default(true),
     /** End after the record with this seq, even if the log goes on. */
     until: z.int().min(0).optional(),

@@ -54,7 +54,7 @@ it("an older copy that is put back is told once, and cursors of what is gone are
   await expect(refused(gone)).rejects.toMatchObject({
     code: "CURSOR_UNKNOWN",
     message: expect.stringContaining(`of a history that ended at record ${up_to}`),
-    suggestion: expect.stringContaining(`--from ${runtime.cursor(up_to)}`),
+    suggestion_cli: expect.stringContaining(`--from ${runtime.cursor(up_to)}`),
   });
   await expect(refused("01JZ00000000000000000000ZZ:1")).rejects.toMatchObject({ code: "CURSOR_UNKNOWN" });
   await expect(refused(1_000_000)).rejects.toMatchObject({ code: "CURSOR_UNKNOWN" });
