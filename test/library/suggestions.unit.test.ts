@@ -27,7 +27,7 @@ test.each([
 ])("%s", (cli, program) => expect(suggestionInProgram(cli)).toBe(program));
 
 /** Commands that no call of the library replaces. */
-const CLI_ONLY = /agent (?:<command>|(?:--help|doctor|daemon|cas|db rebuild|run)\b)/;
+const CLI_ONLY = /agent (?:<command>|(?:--help|doctor|daemon|cas|db rebuild|run|peer|audit)\b)/;
 
 test.each(Object.entries(ERROR_CATALOGUE))("%s names calls and options", (_code, { next }) => {
   const told = suggestionInProgram(next);
