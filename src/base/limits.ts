@@ -1362,6 +1362,8 @@ export const WEBLISK_RESULT_TEXT_MAX_BYTES = 256 * 1024;
 export const WEBLISK_RESULT_KEEP_MS = 30 * 86_400_000;
 /** Agents that are registered at a time; ones whose tokens have expired and that have no rights make room. */
 export const WEBLISK_AGENTS_MAX = 1_000;
+/** Channels that are open at a time. */
+export const WEBLISK_CHANNELS_MAX = 1_000;
 /** A request that waits for the end of its task answers after this; the task goes on. */
 export const WEBLISK_TASK_WAIT_MAX_MS = 300_000;
 /** The deadline of a task may be so far away. */

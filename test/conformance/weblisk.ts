@@ -92,6 +92,22 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
+      says: "a channel grant authorises one agent to send messages to one other, for an hour",
+      done: ["Channels", "weblisk/server/channels"],
+      held: [
+        "L2-03 a channel's token opens the agent of the channel for an hour, and no other",
+        "weblisk/server/wire.int",
+      ],
+    },
+    {
+      says: "a message is checked by its sender's key, and its answer signed",
+      done: ["answerMessage", "weblisk/server/messages"],
+      held: [
+        "L1-08 a message is answered in the agent's name, and signed; L2-01 one that is forged is refused",
+        "weblisk/server/wire.int",
+      ],
+    },
+    {
       says: "a timestamp over 300 seconds from now is rejected",
       done: ["checkTimestamp", "weblisk/signing/replay"],
       held: [
@@ -201,7 +217,7 @@ export const WEBLISK: Contract = {
     "An inbound null reads as absent, since clients of other vintages send it.",
     "`signature_jcs` beside `signature` is an addition: a peer that signs canonical JSON verifies it ([0064](../decisions/0064-two-signing-profiles.md)).",
     "An integer beyond 2^53 - 1 is refused, because implementations read different values.",
-    "Messages, channels, events, approvals, key rotation and the federation gateway are not served yet.",
+    "Events, approvals, key rotation and the federation gateway are not served yet.",
     "A token has the capabilities of the manifest that a person has granted, and not all of them ([0067](../decisions/0067-weblisk-server.md)).",
   ],
 };

@@ -27,10 +27,14 @@ export interface WireCaller {
   readonly capabilities: readonly string[];
 }
 
-const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
+/** SHA-256 in hex: a token itself is kept nowhere. */
+export const tokenDigest = (token: string): string => createHash("sha256").update(token).digest("hex");
 
-const isSame = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+/** In constant time. */
+export const isTokenOf = ({ token_digest }: { readonly token_digest: string }, token: string): boolean => {
+  const [kept, given] = [token_digest, tokenDigest(token)];
+  return kept.length === given.length && timingSafeEqual(Buffer.from(kept), Buffer.from(given));
+};
 
 export class AgentRegistry {
   private readonly ground: ServerGround;
@@ -96,8 +100,7 @@ export class AgentRegistry {
     const rights = manifest.nonce === undefined ? [] : grantedTo(this.files, holder);
     const granted = rights.filter((capability) => asked.includes(capability));
     const expires_at = now + TOKEN_LIFETIMES_S.agent;
-    const claims = { sub: name, iss: ORCHESTRATOR, iat: now, exp: expires_at, cap: granted, cid: "" };
-    const token = issueToken(this.key, claims);
+    const token = this.issue({ sub: name, iat: now, exp: expires_at, cap: granted, cid: "" });
     const agent: RegisteredAgent = {
       ...holder,
       agent_id: found?.agent_id ?? newWireId(this.ground.randomBytes),
@@ -106,7 +109,7 @@ export class AgentRegistry {
       url: manifest.url,
       type: manifest.type,
       asked,
-      token_digest: digestOf(token),
+      token_digest: tokenDigest(token),
       registered_at: now,
       expires_at,
     };
@@ -135,15 +138,28 @@ export class AgentRegistry {
     return { status: "deregistered" };
   }
 
-  /** The holder of a token that holds now. Throws INVALID_SIGNATURE or TOKEN_EXPIRED. */
-  caller(token: string | undefined): WireCaller {
+  find(name: string): RegisteredAgent | undefined {
+    return this.agents.get(name);
+  }
+
+  issue(claims: Omit<TokenClaims, "iss">): string {
+    return issueToken(this.key, { ...claims, iss: ORCHESTRATOR });
+  }
+
+  /** The claims of a token of this server that has not expired; it may be revoked. */
+  claims(token: string | undefined): TokenClaims {
     if (token === undefined)
       throw new WebliskRefusal("INVALID_SIGNATURE", "A valid token is required; register first.", {
         reason: "token_missing",
       });
-    const claims = readToken(token, { now: this.seconds(), issuer: this.verifier, iss: ORCHESTRATOR });
+    return readToken(token, { now: this.seconds(), issuer: this.verifier, iss: ORCHESTRATOR });
+  }
+
+  /** The holder of a token that holds now. Throws INVALID_SIGNATURE or TOKEN_EXPIRED. */
+  caller(token: string | undefined): WireCaller {
+    const claims = this.claims(token);
     const agent = this.agents.get(claims.sub);
-    if (agent === undefined || claims.cid !== "" || !isSame(agent.token_digest, digestOf(token)))
+    if (agent === undefined || claims.cid !== "" || !isTokenOf(agent, token!))
       throw new WebliskRefusal("INVALID_SIGNATURE", "The token holds no more; register to get another.", {
         reason: "token_revoked",
       });

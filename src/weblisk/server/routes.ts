@@ -1,5 +1,9 @@
 /** The paths of a Weblisk server, and what each of them takes. Pure. */
-import { WEBLISK_BODY_MAX_BYTES, WEBLISK_TASK_BODY_MAX_BYTES } from "../../base/limits.ts";
+import {
+  WEBLISK_BODY_MAX_BYTES,
+  WEBLISK_CHANNEL_BODY_MAX_BYTES,
+  WEBLISK_TASK_BODY_MAX_BYTES,
+} from "../../base/limits.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
 
 export type Endpoint =
@@ -7,12 +11,14 @@ export type Endpoint =
   | "register"
   | "deregister"
   | "services"
+  | "channel"
   | "task"
   | "task_look"
   | "task_cancel"
   | "agent_health"
   | "agent_describe"
   | "agent_execute"
+  | "agent_message"
   | "agent_services";
 
 interface RouteRow {
@@ -32,6 +38,13 @@ const ROUTES: readonly RouteRow[] = [
   { endpoint: "deregister", methods: ["DELETE"], path: "/v1/register", needsToken: true },
   { endpoint: "services", methods: ["GET"], path: "/v1/services", needsToken: true },
   {
+    endpoint: "channel",
+    methods: ["POST"],
+    path: "/v1/channel",
+    needsToken: true,
+    bodyMax: WEBLISK_CHANNEL_BODY_MAX_BYTES,
+  },
+  {
     endpoint: "task",
     methods: ["POST"],
     path: "/v1/task",
@@ -48,6 +61,13 @@ const ROUTES: readonly RouteRow[] = [
     path: "/agents/:/v1/execute",
     needsToken: true,
     bodyMax: WEBLISK_TASK_BODY_MAX_BYTES,
+  },
+  {
+    endpoint: "agent_message",
+    methods: ["POST"],
+    path: "/agents/:/v1/message",
+    needsToken: true,
+    bodyMax: WEBLISK_BODY_MAX_BYTES,
   },
   // A directory that nobody has signed is answered and not believed.
   { endpoint: "agent_services", methods: ["POST"], path: "/agents/:/v1/services" },

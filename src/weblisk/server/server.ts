@@ -7,7 +7,9 @@ import { readBody, type WireBody } from "../wire/body.ts";
 import { idsOf, type RequestIds, tokenOf, type WireHeaders } from "../wire/headers.ts";
 import { newWireId } from "../wire/ids.ts";
 import { answerOfRefusal, refusalOfError, WebliskRefusal, type WireAnswer } from "../wire/refusal.ts";
+import { Channels } from "./channels.ts";
 import { ServerFiles } from "./files.ts";
+import { answerMessage } from "./messages.ts";
 import type { ServedAgent, ServerGround } from "./ports.ts";
 import { AgentRegistry, type WireCaller } from "./registry.ts";
 import { type Endpoint, routeOf, type WireRoute } from "./routes.ts";
@@ -35,6 +37,7 @@ const ok = (body: JsonObject): WireAnswer => ({ status: 200, body, headers: {} }
 export class WebliskServer {
   private readonly ground: ServerGround;
   private readonly registry: AgentRegistry;
+  private readonly channels: Channels;
   private readonly tasks: TaskTable;
   private readonly since: number;
 
@@ -42,6 +45,7 @@ export class WebliskServer {
     const files = new ServerFiles(ground.stateDir);
     this.ground = ground;
     this.registry = new AgentRegistry(ground, files);
+    this.channels = new Channels(ground, files, this.registry);
     this.tasks = new TaskTable(ground, files);
     this.since = ground.now();
   }
@@ -66,11 +70,11 @@ export class WebliskServer {
     // A token in the header is looked at before a byte of the body.
     const isInHeader =
       route.needsToken && (headers.authorization !== undefined || route.bodyMax === undefined);
-    const early = isInHeader ? this.registry.caller(tokenOf(headers)) : undefined;
+    const early = isInHeader ? this.callerOf(route, tokenOf(headers)) : undefined;
     const body =
       route.bodyMax === undefined ? undefined : readBody(await request.body(route.bodyMax), route.bodyMax);
     const caller = route.needsToken
-      ? (early ?? this.registry.caller(tokenOf(headers, body?.value)))
+      ? (early ?? this.callerOf(route, tokenOf(headers, body?.value)))
       : undefined;
     return this.endpoints[route.endpoint]({ route, headers, ids, body, caller });
   }
@@ -78,16 +82,19 @@ export class WebliskServer {
   private readonly endpoints: Readonly<
     Record<Endpoint, (asked: WireCall) => WireAnswer | Promise<WireAnswer>>
   > = {
-    health: () => ok(this.healthOf(ORCHESTRATOR, { agents: this.registry.size() })),
+    health: () =>
+      ok(this.healthOf(ORCHESTRATOR, { agents: this.registry.size(), channels: this.channels.size() })),
     register: ({ body }) => ok(this.registry.register(body!)),
     deregister: ({ caller }) => ok(this.registry.deregister(caller!)),
     services: () => ok(this.registry.directory()),
+    channel: ({ body, caller }) => ok(this.channels.open(body!, caller!)),
     task: (asked) => this.execute(this.served(targetIn(asked.body!.value)), asked),
     task_look: async ({ route, caller }) => taskAnswer(await this.tasks.look(route.name, caller!)),
     task_cancel: async ({ route, caller }) => taskAnswer(await this.tasks.cancel(route.name, caller!)),
     agent_health: ({ route }) => ok(this.healthOf(this.served(route.name).name, {})),
     agent_describe: ({ route }) => ok(this.manifestOf(this.served(route.name))),
     agent_execute: (asked) => this.execute(this.served(asked.route.name), asked),
+    agent_message: (asked) => ok(this.message(asked)),
     agent_services: ({ route }) => {
       this.served(route.name);
       return ok({ status: "ignored" });
@@ -97,6 +104,17 @@ export class WebliskServer {
   private async execute(served: ServedAgent, { body, caller, headers, ids }: WireCall): Promise<WireAnswer> {
     const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(headers.prefer ?? ""));
     return taskAnswer(await this.tasks.execute(served, body!.value, caller!, { trace: ids.trace, isAsync }));
+  }
+
+  private callerOf({ endpoint, name }: WireRoute, token: string | undefined): WireCaller {
+    return endpoint === "agent_message" ? this.channels.sender(token, name) : this.registry.caller(token);
+  }
+
+  private message({ route, body, caller, ids }: WireCall): JsonObject {
+    const served = this.served(route.name);
+    const { key } = ensureIdentity(this.ground.stateDir, served.name);
+    const now = Math.floor(this.ground.now() / 1_000);
+    return answerMessage(body!, { served, key, caller: caller!, id: this.newId(), trace: ids.trace, now });
   }
 
   private served(name: string): ServedAgent {

@@ -3,6 +3,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WEBLISK_AGENT_LOOKS_MAX } from "../../../src/base/limits.ts";
+import { signText, verifierOf } from "../../../src/weblisk/identity/algorithms.ts";
+import { profileOfSignature } from "../../../src/weblisk/signing/operations.ts";
 import { issueToken } from "../../../src/weblisk/signing/tokens.ts";
 import {
   AgentManifest,
@@ -10,7 +12,8 @@ import {
   RegisterResponse,
   ServiceDirectory,
 } from "../../../src/weblisk/types/agents.ts";
-import { ErrorResponse } from "../../../src/weblisk/types/talk.ts";
+import { AgentMessage, ChannelGrant, ErrorResponse } from "../../../src/weblisk/types/talk.ts";
+import { readBody } from "../../../src/weblisk/wire/body.ts";
 import { newId, RemoteAgent, type RemoteAgentOptions, send, type WireReply } from "../support/agent.ts";
 import { makeServed, type Served } from "../support/served.ts";
 
@@ -150,6 +153,91 @@ it("L1-07 a protected endpoint takes the newest token alone", async () => {
   expect((await services(agent.token)).status).toBe(401);
 });
 
+/** A registered agent that may send messages. */
+const messenger = async (name: string): Promise<RemoteAgent> => {
+  const agent = agentNamed(name);
+  const manifest = () =>
+    agent.manifest({
+      capabilities: [{ name: "agent:message" }],
+      nonce: newId(),
+      signed_at: served.seconds(),
+    });
+  await agent.register(agent.registration(manifest()));
+  served.grant(name, "agent:message");
+  await agent.register(agent.registration(manifest()));
+  return agent;
+};
+
+const messageOf = (agent: RemoteAgent, more: object = {}) => {
+  const covered = { from: agent.name, to: "echo", action: "get_capabilities", payload: {} };
+  const signature = signText(agent.key, JSON.stringify(covered));
+  return { id: newId(), type: "request", ...covered, signature, ...more };
+};
+
+it("L1-08 a message is answered in the agent's name, and signed; L2-01 one that is forged is refused", async () => {
+  const agent = await messenger("talker");
+  const reply = await agent.send("POST", "/agents/echo/v1/message", messageOf(agent));
+  expect(AgentMessage.parse(reply.body)).toMatchObject({
+    type: "response",
+    from: "echo",
+    to: "talker",
+    payload: { capabilities: [{ name: "llm:chat" }] },
+  });
+  const { body } = await send(served.base, "POST", "/agents/echo/v1/describe", {});
+  const verifier = verifierOf({ algorithm: "Ed25519", publicKey: String(body.public_key) })!;
+  const wire = readBody(Buffer.from(reply.text));
+  expect(profileOfSignature(verifier, "message", wire, reply.body.signature)).toBe("literal");
+
+  const path = "/agents/echo/v1/message";
+  for (const [more, status, reason] of [
+    [{ payload: { more: 1 } }, 401, "message_signature"],
+    [{ from: "somebody" }, 403, "another_name"],
+    [{ to: "somebody", signature: undefined }, 400, "another_agent"],
+    [{ action: "dance", signature: undefined }, 404, "action_unknown"],
+  ] as const)
+    expect(await agent.send("POST", path, messageOf(agent, more))).toMatchObject({
+      status,
+      body: { detail: { reason } },
+    });
+  const mute = agentNamed("mute");
+  await mute.register();
+  expect((await mute.send("POST", path, messageOf(mute))).status).toBe(403);
+  expect((await send(served.base, "POST", path, messageOf(agent))).status).toBe(401);
+});
+
+it("L2-03 a channel's token opens the agent of the channel for an hour, and no other", async () => {
+  const agent = await messenger("caller");
+  const peer = await messenger("peer");
+  const open = (to_agent: string, from_agent = "caller") =>
+    agent.send("POST", "/v1/channel", { from_agent, to_agent, purpose: "talk" });
+  const { status, body } = await open("echo");
+  expect(status).toBe(200);
+  expect(ChannelGrant.parse(body)).toMatchObject({
+    agents: ["caller", "echo"],
+    target_url: `${served.base}/agents/echo`,
+    expires: served.seconds() + 3_600,
+  });
+  const say = (token: unknown) =>
+    send(served.base, "POST", "/agents/echo/v1/message", messageOf(agent), {
+      authorization: `Bearer ${token}`,
+    });
+  expect((await say(body.token)).status).toBe(200);
+  expect((await open("peer")).body.target_pub_key).toBe(peer.manifest().public_key);
+  expect(await say((await open("peer")).body.token)).toMatchObject({
+    status: 403,
+    body: { detail: { reason: "another_channel" } },
+  });
+  expect((await open("nobody")).status).toBe(404);
+  expect((await open("echo", "peer")).status).toBe(403);
+  // It is a token for messages alone.
+  const elsewhere = await send(served.base, "GET", "/v1/services", undefined, {
+    authorization: `Bearer ${body.token}`,
+  });
+  expect(elsewhere.status).toBe(401);
+  await agent.send("DELETE", "/v1/register");
+  expect((await say(body.token)).status).toBe(401);
+});
+
 it("L1-09 a directory that nobody signed is answered and not believed", async () => {
   const { status, body } = await send(served.base, "POST", "/agents/echo/v1/services", { agents: [] });
   expect({ status, body }).toEqual({ status: 200, body: { status: "ignored" } });
@@ -275,6 +363,29 @@ it("upstream's verification of a server: what it sends, and what it wants", asyn
 it("a key of another algorithm than the server's and Ed25519 is refused", async () => {
   const agent = agentNamed("quantum", { algorithm: "ML-DSA-65" });
   expect((await agent.register()).status).toBe(401);
+});
+
+it("with keys of ML-DSA-65 everything is signed and checked by them", async () => {
+  const own = await makeServed("ML-DSA-65");
+  try {
+    const agent = agentNamed("quantum", { algorithm: "ML-DSA-65" }, own);
+    expect((await agent.register()).status).toBe(200);
+    own.grant("quantum");
+    await agent.register();
+    const reply = await agent.execute("echo", { inputs: { prompt: "hi" } });
+    expect(reply).toMatchObject({ status: 200, body: { status: "success" } });
+    const { body } = await send(own.base, "POST", "/agents/echo/v1/describe", {});
+    const verifier = verifierOf({ algorithm: "ML-DSA-65", publicKey: String(body.public_key) })!;
+    const wire = readBody(Buffer.from(reply.text));
+    expect(profileOfSignature(verifier, "result", wire, reply.body.signature)).toBe("literal");
+    // The algorithm belongs to the key: an agent with Ed25519 stays one.
+    expect((await agentNamed("classic", {}, own).register()).status).toBe(200);
+    const said = agentNamed("liar", {}, own);
+    const manifest = said.manifest({ public_key_alg: "ML-DSA-65" });
+    expect((await said.register(said.registration(manifest))).status).toBe(401);
+  } finally {
+    own.close();
+  }
 });
 
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;

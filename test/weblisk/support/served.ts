@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AlgorithmName } from "../../../src/protocol/words.ts";
+import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
 import { ServerFiles } from "../../../src/weblisk/server/files.ts";
 import { grant } from "../../../src/weblisk/server/grants.ts";
 import { listen } from "../../../src/weblisk/server/listener.ts";
@@ -16,7 +18,8 @@ export interface Served {
   seconds(): number;
   /** Moves the clock, in seconds. */
   pass(seconds: number): void;
-  grant(name: string): void;
+  /** Default: what the served agent needs. */
+  grant(name: string, ...capabilities: readonly string[]): void;
   readonly orders: readonly TaskOrder[];
   /** Defects that the server told. */
   readonly defects: readonly unknown[];
@@ -41,8 +44,9 @@ const endAtOnce = (orders: TaskOrder[]): TaskWorkers => ({
   kill: async () => undefined,
 });
 
-export const makeServed = async (): Promise<Served> => {
+export const makeServed = async (algorithm: AlgorithmName = "Ed25519"): Promise<Served> => {
   const stateDir = mkdtempSync(join(tmpdir(), "holdfast-weblisk-"));
+  for (const name of [ORCHESTRATOR, "echo"]) ensureIdentity(stateDir, name, algorithm);
   const orders: TaskOrder[] = [];
   const defects: unknown[] = [];
   let now = Math.floor(Date.now() / 1_000) * 1_000;
@@ -69,7 +73,8 @@ export const makeServed = async (): Promise<Served> => {
     pass: (seconds) => {
       now += seconds * 1_000;
     },
-    grant: (name) => void grant(new ServerFiles(stateDir), name, ["llm:chat"]),
+    grant: (name, ...capabilities) =>
+      void grant(new ServerFiles(stateDir), name, capabilities.length === 0 ? ["llm:chat"] : capabilities),
     close: () => {
       close();
       rmSync(stateDir, { recursive: true, force: true });
