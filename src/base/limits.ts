@@ -484,10 +484,19 @@ export const FEDERATED_TASKS_MAX = 20;
 export const FEDERATED_TASK_MAX_MS = 3_600_000;
 /** A refusal with the same reason is told once in this time, so that a peer cannot fill the log. */
 export const PEER_REFUSALS_PERIOD_MS = 60_000;
-/** weblisk.txt, Peering Handshake: a declaration may differ from the clock of its receiver by so many seconds. */
-export const HANDSHAKE_WINDOW_S = 300;
-/** weblisk.txt, Token Lifetimes: a federation token. */
-export const FEDERATION_TOKEN_TTL_S = 72 * 3_600;
+/** A request to another hub is given up after this, and sent again. */
+export const FEDERATION_POST_MAX_MS = 120_000;
+/** An answer of another hub. */
+export const FEDERATION_ANSWER_MAX_BYTES = 4 * 1024 * 1024;
+/** A hub that does not answer is asked so often, with a pause between two tries. */
+export const FEDERATION_TRIES_MAX = 10;
+export const FEDERATION_RETRY_MS = 1_000;
+/** A token of another hub is renewed if it ends within this time. */
+export const FEDERATION_RENEW_S = 60;
+/** Handshakes, and other requests without a token, that one hub may send in a minute. */
+export const FEDERATION_NOTES_MAX = 60;
+/** The port of a federation gateway (weblisk notes 1). */
+export const FEDERATION_PORT_DEFAULT = 9_801;
 /** weblisk notes 7.2: a peer is verified after so many successful tasks and so long, with at most so many failures in a hundred. */
 export const FINGERPRINT_TASKS_MIN = 20;
 export const FINGERPRINT_AGE_MIN_MS = 24 * 3_600_000;

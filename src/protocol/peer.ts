@@ -5,6 +5,7 @@ import {
   PEER_RATE_PERIOD_MS,
   PEER_REFUSALS_PERIOD_MS,
 } from "../base/limits.ts";
+import { ulidOf } from "./ids.ts";
 import {
   type PeerAdded,
   type PeerMet,
@@ -15,6 +16,13 @@ import {
 } from "./peer-records.ts";
 import type { LogRecord } from "./records.ts";
 import type { AlgorithmName, PeerTier, TaskDirection } from "./words.ts";
+
+/** Names of workers that do tasks of peers begin so: what such an agent makes is not passed on to another peer. */
+export const FEDERATED = "federated-";
+
+/** The worker of a federated task: the same one, however often the task arrives. */
+export const federatedWorker = (hub_id: string, task_id: string): string =>
+  `${FEDERATED}${ulidOf(`${hub_id} ${task_id}`).toLowerCase()}`;
 
 /** A federated task that has no result yet. */
 export interface OpenTask {

@@ -68,6 +68,9 @@ const BY_EXIT: Readonly<Record<number, WebliskCode>> = {
 /** Errors for which the exit code is not specific enough. */
 const BY_CODE: Readonly<Partial<Record<ErrorCode, WebliskCode>>> = {
   PARTIAL_FAILURE: "PARTIAL_FAILURE",
+  PEER_UNTRUSTED: "PEER_UNTRUSTED",
+  CAPABILITY_DENIED: "CAPABILITY_DENIED",
+  BOUNDARY_VIOLATION: "DATA_BOUNDARY_VIOLATION",
   TOKEN_EXPIRED: "TOKEN_EXPIRED",
   SUPERVISOR_DOWN: "AGENT_UNREACHABLE",
   UNAVAILABLE: "INTERNAL_ERROR",

@@ -133,13 +133,6 @@ const tierDrafts = (
   return [{ stream: peerStream(peer.hub_id), type: "peer_tier_changed", payload }];
 };
 
-/** Names of workers that do tasks of peers begin so: what such an agent makes is not passed on to another peer. */
-export const FEDERATED = "federated-";
-
-/** The worker of a federated task: the same one, however often the task arrives. */
-export const federatedWorker = (hub_id: string, task_id: string): string =>
-  `${FEDERATED}${ulidOf(`${hub_id} ${task_id}`).toLowerCase()}`;
-
 export type EndedTask = Omit<PeerTaskSettled, "by" | "at" | "is_odd" | "duration_ms" | "capability">;
 
 /** Nothing if there is no such task at work. */

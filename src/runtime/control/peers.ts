@@ -13,18 +13,12 @@ import {
   decideTrust,
   type PeerDrafts,
 } from "../../control/federation/registry.ts";
-import {
-  admissionId,
-  decideAdmit,
-  decideSettle,
-  FEDERATED,
-  federatedWorker,
-} from "../../control/federation/tasks.ts";
+import { admissionId, decideAdmit, decideSettle } from "../../control/federation/tasks.ts";
 import { auditOf } from "../../control/federation/trail.ts";
 import { chained } from "../../protocol/audit.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import type { FederatedPeer } from "../../protocol/peer.ts";
+import { FEDERATED, type FederatedPeer, federatedWorker } from "../../protocol/peer.ts";
 import { AUDIT_STREAM } from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { PeerChange, PeerView } from "../../protocol/replies/peers.ts";

@@ -134,6 +134,10 @@ const filesOf = (directory: string) => ({
   begun: join(directory, "rotation.json.begun"),
 });
 
+/** The statement of the newest change of this identity's key; undefined if it never changed. */
+export const readRotation = (stateDir: string, name: string): KeyRotation | undefined =>
+  rotationAt(filesOf(keyDirectory(stateDir, name)).rotation);
+
 /** Files that a rotation writes before it takes effect. */
 const DRAFT = /^(?:private\.key|rotation\.json)\.[0-9a-f]{32}$/;
 

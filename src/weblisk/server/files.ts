@@ -8,7 +8,7 @@ import { readRegular, statRegular } from "../../base/files/regular-file.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { WEBLISK_FILE_MAX_BYTES } from "../../base/limits.ts";
 
-type Folder = "agents" | "channels" | "grants" | "results";
+type Folder = "agents" | "answers" | "channels" | "federation" | "grants" | "results";
 
 /** The names in it are ids of the wire and names of agents, whose forms hold no dot and no slash. */
 const NAME = /^([a-z0-9-]{1,64})\.json$/;

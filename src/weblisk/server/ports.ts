@@ -20,6 +20,8 @@ export interface TaskOrder {
   readonly labels: Readonly<Record<string, string>>;
   /** 32 hex digits. */
   readonly trace: string;
+  /** Name of the worker; without it, it has none. */
+  readonly name?: string;
   /** The idempotency key of the spawn: a repeat makes no second worker. */
   readonly key: string;
 }

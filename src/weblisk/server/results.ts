@@ -6,7 +6,9 @@ import type { IdentityKey } from "../identity/algorithms.ts";
 import { type SigningProfile, signedBy } from "../signing/operations.ts";
 import type { TaskEnd } from "./ports.ts";
 
-const digestOf = (value: unknown): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
+/** SHA-256 of canonical JSON, in hex. */
+export const digestOf = (value: unknown): string =>
+  createHash("sha256").update(canonicalJson(value)).digest("hex");
 
 /** Names the request of a task by its content, but for the token, which a repeat may have renewed. */
 export const requestDigest = (agent: string, { token, ...asked }: JsonObject): string =>

@@ -21,8 +21,8 @@ export type Endpoint =
   | "agent_message"
   | "agent_services";
 
-interface RouteRow {
-  readonly endpoint: Endpoint;
+export interface RouteRow<E extends string = Endpoint> {
+  readonly endpoint: E;
   readonly methods: readonly string[];
   /** `:` stands for one segment. */
   readonly path: string;
@@ -73,7 +73,7 @@ const ROUTES: readonly RouteRow[] = [
   { endpoint: "agent_services", methods: ["POST"], path: "/agents/:/v1/services" },
 ];
 
-export interface WireRoute extends Omit<RouteRow, "methods" | "path"> {
+export interface WireRoute<E extends string = Endpoint> extends Omit<RouteRow<E>, "methods" | "path"> {
   /** The segment in the place of `:`; "" without one. */
   readonly name: string;
 }
@@ -86,10 +86,16 @@ const nameIn = (pattern: string, path: string): string | undefined => {
   return fits ? (given[at] ?? "") : undefined;
 };
 
+export const routeOf = (method: string, url: string): WireRoute => routeIn(ROUTES, method, url);
+
 /** Throws NOT_FOUND for an unknown path, and INVALID_REQUEST (405) for a method that it does not take. */
-export const routeOf = (method: string, url: string): WireRoute => {
+export const routeIn = <E extends string>(
+  table: readonly RouteRow<E>[],
+  method: string,
+  url: string,
+): WireRoute<E> => {
   const [path = ""] = url.split("?");
-  const rows = ROUTES.flatMap((row) => {
+  const rows = table.flatMap((row) => {
     const name = nameIn(row.path, path);
     return name === undefined ? [] : [{ ...row, name }];
   });
@@ -98,7 +104,7 @@ export const routeOf = (method: string, url: string): WireRoute => {
   if (rows.length === 0)
     throw new WebliskRefusal(
       "NOT_FOUND",
-      "There is no such path; every one begins with /v1 or /agents/NAME/v1.",
+      "There is no such path here; the documentation lists those that there are.",
       {
         reason: "path_unknown",
       },

@@ -38,7 +38,8 @@ export class WebliskServer {
   private readonly ground: ServerGround;
   private readonly registry: AgentRegistry;
   private readonly channels: Channels;
-  private readonly tasks: TaskTable;
+  /** Also for a gateway that serves the same agents. */
+  readonly tasks: TaskTable;
   private readonly since: number;
 
   constructor(ground: ServerGround) {
@@ -50,22 +51,13 @@ export class WebliskServer {
     this.since = ground.now();
   }
 
-  /** Never rejects. Every answer has the ids of its request. */
-  async answer(request: WireRequest): Promise<WireAnswer> {
-    let ids: RequestIds | undefined;
-    try {
-      ids = idsOf(request.headers, () => this.newId());
-      return withIds(await this.answerOf(request, ids), ids);
-    } catch (cause) {
-      const refusal = refusalFor(cause);
-      if (refusal.cause !== undefined) this.ground.tell(refusal.cause);
-      return withIds(answerOfRefusal(refusal), ids);
-    }
+  /** Never rejects. */
+  answer(request: WireRequest): Promise<WireAnswer> {
+    return answered(request, this.ground, (ids) => this.answerOf(request, ids));
   }
 
   private async answerOf(request: WireRequest, ids: RequestIds): Promise<WireAnswer> {
     const { headers } = request;
-    refuseForeignPages(headers);
     const route = routeOf(request.method, request.url);
     // A token in the header is looked at before a byte of the body.
     const isInHeader =
@@ -114,7 +106,14 @@ export class WebliskServer {
     const served = this.served(route.name);
     const { key } = ensureIdentity(this.ground.stateDir, served.name);
     const now = Math.floor(this.ground.now() / 1_000);
-    return answerMessage(body!, { served, key, caller: caller!, id: this.newId(), trace: ids.trace, now });
+    return answerMessage(body!, {
+      served,
+      key,
+      caller: caller!,
+      id: newWireId(this.ground.randomBytes),
+      trace: ids.trace,
+      now,
+    });
   }
 
   private served(name: string): ServedAgent {
@@ -145,24 +144,47 @@ export class WebliskServer {
   }
 
   private healthOf(name: string, metrics: JsonObject): JsonObject {
-    const now = this.ground.now();
-    const uptime = Math.floor((now - this.since) / 1_000);
-    return {
-      name,
-      version: this.ground.version,
-      status: "healthy",
-      state: "online",
-      uptime_seconds: uptime,
-      uptime,
-      timestamp: Math.floor(now / 1_000),
-      metrics,
-    };
-  }
-
-  private newId(): string {
-    return newWireId(this.ground.randomBytes);
+    return healthStatus(name, this.ground, this.since, metrics);
   }
 }
+
+/** `since`: when it began, in epoch milliseconds. */
+export const healthStatus = (
+  name: string,
+  { version, now }: Pick<ServerGround, "version" | "now">,
+  since: number,
+  metrics: JsonObject,
+): JsonObject => {
+  const uptime = Math.floor((now() - since) / 1_000);
+  return {
+    name,
+    version,
+    status: "healthy",
+    state: "online",
+    uptime_seconds: uptime,
+    uptime,
+    timestamp: Math.floor(now() / 1_000),
+    metrics,
+  };
+};
+
+/** The answer of `work`, or the refusal that it throws. Every answer has the ids of its request. Never rejects. */
+export const answered = async (
+  { headers }: WireRequest,
+  { randomBytes, tell }: Pick<ServerGround, "randomBytes" | "tell">,
+  work: (ids: RequestIds) => Promise<WireAnswer>,
+): Promise<WireAnswer> => {
+  let ids: RequestIds | undefined;
+  try {
+    ids = idsOf(headers, () => newWireId(randomBytes));
+    refuseForeignPages(headers);
+    return withIds(await work(ids), ids);
+  } catch (cause) {
+    const refusal = refusalFor(cause);
+    if (refusal.cause !== undefined) tell(refusal.cause);
+    return withIds(answerOfRefusal(refusal), ids);
+  }
+};
 
 /** A browser names the page that sends; no page is served here, so each is foreign. */
 const refuseForeignPages = ({ origin }: WireHeaders): void => {

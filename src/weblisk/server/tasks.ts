@@ -22,9 +22,9 @@ import { TaskRequest } from "../types/tasks.ts";
 import { newWireId, wireId } from "../wire/ids.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
 import type { ServerFiles } from "./files.ts";
+import type { RegisteredAgent } from "./grants.ts";
 import type { ServedAgent, ServerGround, TaskWorker } from "./ports.ts";
 import { RequestRate } from "./rates.ts";
-import type { WireCaller } from "./registry.ts";
 import { requestDigest, resultOf } from "./results.ts";
 
 const TASK = "weblisk_task";
@@ -46,6 +46,20 @@ export interface UnfinishedTask {
 
 /** Its signed result, or that it goes on. */
 export type TaskAnswer = { readonly result: JsonObject } | UnfinishedTask;
+
+/** Somebody who gives tasks: a registered agent, or another hub. */
+export interface TaskSender {
+  readonly agent: Pick<RegisteredAgent, "name" | "profile">;
+  readonly capabilities: readonly string[];
+}
+
+interface TaskManner {
+  readonly trace: string;
+  /** Not to wait for the end. */
+  readonly isAsync: boolean;
+  /** Name of the worker. */
+  readonly name?: string;
+}
 
 interface TaskFacts {
   readonly agent: string;
@@ -74,8 +88,8 @@ export class TaskTable {
   async execute(
     served: ServedAgent,
     body: JsonObject,
-    caller: WireCaller,
-    { trace, isAsync }: { readonly trace: string; readonly isAsync: boolean },
+    caller: TaskSender,
+    { trace, isAsync, name }: TaskManner,
   ): Promise<TaskAnswer> {
     const request = readAs(TaskRequest, body);
     const task_id = wireId(request.id);
@@ -90,7 +104,7 @@ export class TaskTable {
         `The token lacks ${missing.join(", ")}; a person grants it: agent weblisk grant ${caller.agent.name} ${served.capabilities.join(" ")}. Then register again, with a nonce.`,
         { reason: "capability_missing", detail: { missing } },
       );
-    const asked = { served, task_id, request, body, caller, trace };
+    const asked = { served, task_id, request, body, caller, trace, name };
     const known = await this.inTurn(() => this.foundOrBegun(asked));
     if (known.result !== undefined) return { result: known.result };
     if (isAsync) return { task_id };
@@ -110,12 +124,12 @@ export class TaskTable {
   }
 
   /** The result of a caller's own task, or that it goes on. */
-  async look(id: string, caller: WireCaller): Promise<TaskAnswer> {
+  async look(id: string, caller: TaskSender): Promise<TaskAnswer> {
     this.looks.take(caller.agent.name, this.ground.now());
     return this.seen(id, caller, 0);
   }
 
-  private async seen(id: string, caller: WireCaller, within_ms: number): Promise<TaskAnswer> {
+  private async seen(id: string, caller: TaskSender, within_ms: number): Promise<TaskAnswer> {
     const task_id = wireId(id);
     const known = task_id === undefined ? undefined : await this.known(task_id);
     if (task_id === undefined || known === undefined || known.from !== caller.agent.name) throw unknownTask();
@@ -125,7 +139,7 @@ export class TaskTable {
   }
 
   /** Ends the caller's own task. */
-  async cancel(id: string, caller: WireCaller): Promise<TaskAnswer> {
+  async cancel(id: string, caller: TaskSender): Promise<TaskAnswer> {
     const answer = await this.look(id, caller);
     if ("result" in answer) return answer;
     const known = await this.known(answer.task_id);
@@ -163,7 +177,7 @@ export class TaskTable {
   }
 
   private async begun(
-    { served, task_id, request, body, caller, trace }: TaskCall,
+    { served, task_id, request, body, caller, trace, name }: TaskCall,
     digest: string,
   ): Promise<TaskFacts> {
     const { workers, now } = this.ground;
@@ -198,6 +212,7 @@ export class TaskTable {
       ...(deadline_ms !== undefined && { deadline_ms }),
       labels,
       trace: wireId(asObject(body.context)?.trace_id) ?? trace,
+      ...(name !== undefined && { name }),
       key: `weblisk:${task_id}`,
     });
     return { ...facts, worker: { id, labels } };
@@ -206,7 +221,7 @@ export class TaskTable {
   private async ended(
     task_id: string,
     known: TaskFacts,
-    caller: WireCaller,
+    caller: TaskSender,
     within_ms: number,
   ): Promise<TaskAnswer> {
     const { agent, from, request_digest, worker } = known;
@@ -236,8 +251,9 @@ interface TaskCall {
   readonly task_id: string;
   readonly request: ReturnType<typeof readAs<typeof TaskRequest>>;
   readonly body: JsonObject;
-  readonly caller: WireCaller;
+  readonly caller: TaskSender;
   readonly trace: string;
+  readonly name: string | undefined;
 }
 
 const invalid = (reason: string, message: string): WebliskRefusal =>

@@ -3,9 +3,9 @@ import * as z from "zod";
 import { WEBLISK_DECIDED_MAX, WEBLISK_PATH_MAX_CHARS } from "../../base/limits.ts";
 import { id, map, name, proof, seconds, text, token } from "./parts.ts";
 
-const TASK_PRIORITIES = ["critical", "high", "normal", "low", "background"] as const;
+export const TASK_PRIORITIES = ["critical", "high", "normal", "low", "background"] as const;
 /** weblisk.txt: "exactly 3 values". */
-const TASK_STATUSES = ["success", "failed", "pending_approval"] as const;
+export const TASK_STATUSES = ["success", "failed", "pending_approval"] as const;
 
 export const TaskContext = z.looseObject({
   /** Absolute; the receiver decides whether it is one of its own. */

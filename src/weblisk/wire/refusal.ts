@@ -70,7 +70,7 @@ export const refusalOfError = ({ code, message, info }: HoldfastError): WebliskR
     reason: code.toLowerCase(),
     http,
     retryable: ERROR_CATALOGUE[code].retryable && named !== "INVALID_REQUEST",
-    ...(isBusy && { retry_after: RETRY_AFTER_S }),
+    ...(isBusy && { retry_after: info.retry_after_s ?? RETRY_AFTER_S }),
     ...(info.suggestion !== undefined && { detail: { suggestion: info.suggestion } }),
   });
 };
