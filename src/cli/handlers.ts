@@ -38,6 +38,7 @@ import * as workers from "./commands/workers.ts";
 import type { CommandHandler, Env } from "./context.ts";
 import { VERSION } from "./package.ts";
 import type { Call, Checks } from "./parse.ts";
+import { taskProblems } from "./weblisk/inputs.ts";
 import { grantProblems, serveProblems } from "./weblisk/served.ts";
 
 export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
@@ -123,6 +124,8 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "peer/show": peers.show,
   "peer/trust": peers.trust,
   "peer/revoke": peers.revoke,
+  "peer/connect": async (context) => (await import("./weblisk/serve.ts")).connectPeer(context),
+  "peer/task": async (context) => (await import("./weblisk/serve.ts")).peerTask(context),
   "audit/list": peers.audit,
   "audit/verify": peers.verify,
   "identity/show": identity.show,
@@ -194,6 +197,7 @@ export const CHECKS: Checks = {
   "agent/acp": acpProblems,
   "weblisk/serve": serveProblems,
   "weblisk/grant": grantProblems,
+  "peer/task": taskProblems,
   "notify/resend": notify.resendProblems,
   "agent/resume": resume.resumeProblems,
   "agent/fork": resume.resumeProblems,

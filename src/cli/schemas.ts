@@ -290,6 +290,15 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/list": z.array(WorkerView),
   "agent/top": z.object({}),
   "mcp/serve": z.object({}),
+  "peer/connect": PeerChange,
+  "peer/task": z.object({
+    hub_id: z.string(),
+    task_id: z.string().describe("32 hexadecimal digits"),
+    capability: z.string(),
+    output: z.record(z.string(), z.unknown()).describe("members that the boundary let in"),
+    stripped: z.array(z.string()).describe("names of members that did not leave, or did not come in"),
+    duration_ms: z.int(),
+  }),
   "weblisk/serve": z.object({}),
   "weblisk/grant": z.object({
     name: z.string(),

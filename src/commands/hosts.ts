@@ -38,6 +38,8 @@ export const RUN_THERE: ReadonlySet<string> = new Set([
   "identity/export",
   "weblisk/serve",
   "weblisk/grant",
+  "peer/connect",
+  "peer/task",
   "daemon/run",
   "daemon/start",
   "daemon/stop",

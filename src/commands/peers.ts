@@ -106,6 +106,43 @@ export const PEER_COMMANDS = inGroup("This machine", [
     examples: ["agent peer revoke partner.example --reason 'contract ended'"],
   },
   {
+    words: ["peer", "connect"],
+    danger: "mutating",
+    exits: [5, 6, 7, 8, 11],
+    summary: "Show this hub to another one, and see its key: a handshake",
+    details:
+      "Both operators have added the other hub before. A handshake makes each of them known to the other, and gives both a token for 72 hours; a task renews it by itself. It needs a gateway here: agent weblisk serve --federation.",
+    args: [hub],
+    examples: ["agent peer connect partner.example"],
+  },
+  {
+    words: ["peer", "task"],
+    danger: "mutating",
+    exits: [2, 5, 6, 7, 8, 10, 11],
+    summary: "Have an agent of another hub do a task, and print its answer",
+    details:
+      "Denied fields are stripped before anything leaves, and from the answer. Only names and digests are recorded. A task that was cut off is asked for again with its --id: it is done once.",
+    args: [
+      hub,
+      { name: "NS:ACTION", help: "the capability", required: true },
+      { name: "PROMPT", help: "the member prompt of the payload" },
+    ],
+    flags: [
+      { name: "inputs", type: "string", value: "JSON", help: "other members of the payload, as an object" },
+      {
+        name: "id",
+        type: "string",
+        value: "ID",
+        help: "id of the task: 32 hexadecimal digits",
+        default: "a new one",
+      },
+    ],
+    examples: [
+      "agent peer task partner.example content:translate 'Translate into French: good morning'",
+      `agent peer task partner.example seo:analyze --inputs '{"url": "https://shop.example"}'`,
+    ],
+  },
+  {
     words: ["audit", "list"],
     request: "audit/list",
     danger: "safe",

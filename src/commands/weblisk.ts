@@ -1,5 +1,10 @@
 /** Commands of Weblisk: this machine's agents on its wire, and the rights of those that registered. */
-import { WEBLISK_CONCURRENT_DEFAULT, WEBLISK_PORT_DEFAULT, WORKERS_LIVE_MAX } from "../base/limits.ts";
+import {
+  FEDERATION_PORT_DEFAULT,
+  WEBLISK_CONCURRENT_DEFAULT,
+  WEBLISK_PORT_DEFAULT,
+  WORKERS_LIVE_MAX,
+} from "../base/limits.ts";
 import { inGroup } from "./command.ts";
 import { spawnFlagsBut } from "./spawn-flags.ts";
 
@@ -78,12 +83,34 @@ export const WEBLISK_COMMANDS = inGroup("This machine", [
         min: 1,
         max: WORKERS_LIVE_MAX,
       },
+      {
+        name: "federation",
+        type: "string",
+        value: "[HOST:]PORT",
+        help: `also be a hub, whose gateway listens there; the usual port is ${FEDERATION_PORT_DEFAULT}`,
+      },
+      { name: "hub", type: "string", value: "NAME", help: "its name among hubs, as a host name" },
+      {
+        name: "federation-url",
+        type: "string",
+        value: "URL",
+        help: "the gateway's address as other hubs know it",
+        default: "the one at which it listens",
+      },
+      {
+        name: "offer",
+        type: "string",
+        value: "NS:ACTION[=NAME]",
+        repeatable: true,
+        help: "capability for hubs with which it is shared, and the agent that has it",
+      },
       ...TASK_FLAGS,
     ],
     examples: [
       "agent weblisk serve llm",
       "agent weblisk serve reviewer=llm --root ~/work/shop --permission deny",
-      "agent weblisk serve --listen 9801 -- ./answer.sh",
+      "agent weblisk serve --listen 9900 -- ./answer.sh",
+      "agent weblisk serve reviewer=llm --federation 9801 --hub shop.example --offer legal:review",
     ],
   },
   {

@@ -90,6 +90,8 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "peer/show": ["SUPERVISOR_DOWN", "peer", "show", "b.example"],
   "peer/trust": ["SUPERVISOR_DOWN", "peer", "trust", "b.example"],
   "peer/revoke": ["SUPERVISOR_DOWN", "peer", "revoke", "b.example"],
+  "peer/connect": ["INVALID_STATE", "peer", "connect", "b.example"],
+  "peer/task": ["INVALID_REQUEST", "peer", "task", "b.example", "seo:analyze"],
   "audit/list": ["SUPERVISOR_DOWN", "audit", "list"],
   "audit/verify": ["SUPERVISOR_DOWN", "audit", "verify"],
   "token/list": ["SUPERVISOR_DOWN", "token", "list"],

@@ -236,6 +236,9 @@ it("covers every command", () => {
     "token/revoke",
     // Only a verified peer is trusted, after a day (control/peers.int).
     "peer/trust",
+    // They need another hub (weblisk/federation.e2e).
+    "peer/connect",
+    "peer/task",
     "agent/demo",
     // They speak other protocols (mcp/serve.e2e, acp/serve.e2e, weblisk/serve.e2e).
     "mcp/serve",

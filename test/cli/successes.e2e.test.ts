@@ -182,6 +182,8 @@ const ELSEWHERE = [
   "mcp/serve",
   "weblisk/serve",
   "weblisk/grant",
+  "peer/connect",
+  "peer/task",
   "agent/acp",
   "agent/relay",
   "daemon/run",

@@ -1,8 +1,6 @@
 /** weblisk.txt, sentence by sentence (contract.ts says how). */
 import type { Contract } from "./contract.ts";
 
-const NO_GATEWAY = "no gateway is there yet";
-
 const sentences: Contract["sentences"] = {
   "Wire Format": [
     {
@@ -151,7 +149,32 @@ const sentences: Contract["sentences"] = {
         "control/federation/registry.unit",
       ],
     },
-    { says: "the handshake exchanges signed declarations", open: NO_GATEWAY },
+    {
+      says: "the handshake exchanges signed declarations, within five minutes of now",
+      done: ["checkDeclaration", "weblisk/federation/declarations"],
+      held: ["a declaration %s", "weblisk/federation/hubs.int"],
+    },
+    {
+      says: "both hubs store each other, and have tokens of 72 hours",
+      done: ["FederationGateway", "weblisk/federation/gateway"],
+      held: [
+        "makes both hubs known to each other, each with the key of the other and a token of 72 hours",
+        "weblisk/federation/hubs.int",
+      ],
+    },
+    {
+      says: "internal agents are invisible to a peer",
+      done: ["answerOf", "weblisk/federation/answers"],
+      held: ["is done by an agent of the other hub, which stays out of sight", "weblisk/federation/hubs.int"],
+    },
+    {
+      says: "revocation terminates what a peer has at work",
+      done: ["FederationGateway", "weblisk/federation/gateway"],
+      held: [
+        "a revocation kills the worker in its middle; the task has no answer, and the other hub is refused",
+        "cli/weblisk/federation.e2e",
+      ],
+    },
     {
       says: "after the handshake a peer is known",
       done: ["decideMeet", "control/federation/registry"],
@@ -217,7 +240,8 @@ export const WEBLISK: Contract = {
     "An inbound null reads as absent, since clients of other vintages send it.",
     "`signature_jcs` beside `signature` is an addition: a peer that signs canonical JSON verifies it ([0064](../decisions/0064-two-signing-profiles.md)).",
     "An integer beyond 2^53 - 1 is refused, because implementations read different values.",
-    "Events, approvals, key rotation and the federation gateway are not served yet.",
+    "Events, approvals, key rotation of agents and changes of behaviour (`federation/notify`) are not served yet.",
     "A token has the capabilities of the manifest that a person has granted, and not all of them ([0067](../decisions/0067-weblisk-server.md)).",
+    "A hub's declaration needs `signature_full` over all its members, beside the document's `signature` ([0068](../decisions/0068-federation-gateway.md)).",
   ],
 };

@@ -54,6 +54,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "its server runs until it is stopped; test/cli/weblisk/serve.e2e.test.ts does the same",
   'docs/how-to/weblisk.md: const reply = await fetch("http://127.0.0.1:9800/v1/register", {':
     "it needs a server; test/cli/weblisk/serve.e2e.test.ts registers the like",
+  "docs/how-to/federation.md":
+    "its gateways run until they are stopped; test/cli/weblisk/federation.e2e.test.ts does the same",
   "docs/how-to/dashboard.md":
     "its address and token differ each time; test/web/dashboard.e2e.test.ts opens the like of them",
   "docs/how-to/agents-that-run-agents.md: claude mcp add --scope user holdfast -- agent mcp serve":

@@ -1,7 +1,7 @@
 /** Federation as text for people. */
 import type { AuditPage, PeerChange, PeersReply, PeerView } from "../../protocol/replies/peers.ts";
 import { age, pairs } from "./pairs.ts";
-import { oneLine, table } from "./terminal.ts";
+import { neutralise, oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { bytes, count } from "./units.ts";
 
@@ -68,6 +68,13 @@ export const PEER_TEXTS = {
   "peer/show": showText,
   "peer/trust": changeText("trusted"),
   "peer/revoke": changeText("revoked"),
+  "peer/connect": changeText("connected"),
+  "peer/task": (({ output }) =>
+    typeof output.text === "string"
+      ? neutralise(output.text)
+      : JSON.stringify(output, null, 2)) satisfies TextOf<{
+    readonly output: { readonly [name: string]: unknown };
+  }>,
   "audit/list": auditText,
   "audit/verify": (({ entries, hash }, { paint }) =>
     `${paint("good", "whole")}  ${count(entries, "entry", "entries")}  ${hash}`) satisfies TextOf<{

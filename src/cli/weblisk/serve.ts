@@ -11,8 +11,12 @@ import { askedSpec } from "../commands/spawn.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { LastingLink } from "../lasting-link.ts";
 import { VERSION } from "../package.ts";
+import { deskOf } from "./federate.ts";
+import { openGateway } from "./gateway.ts";
 import { listenAddress, namedKinds, taskCall } from "./served.ts";
 import { DaemonTaskWorkers } from "./workers.ts";
+
+export { connectPeer, peerTask } from "./federate.ts";
 
 const server = () => import("../../weblisk/server/opened.ts");
 
@@ -32,7 +36,7 @@ export const serve: CommandHandler = async (context) => {
   // A mistake in the flags is told now, and not to the first sender of a task.
   for (const { name } of kinds) await link.ask("agent/spawn", { spec: await specOf(name), dry_run: true });
   let url = flags.url as string | undefined;
-  const answering = new WebliskServer({
+  const ground = {
     stateDir: context.stateDir,
     version: VERSION,
     url: () => url ?? "",
@@ -41,14 +45,16 @@ export const serve: CommandHandler = async (context) => {
     workers: new DaemonTaskWorkers({ link, specOf, randomBytes }),
     now: Date.now,
     randomBytes,
-    tell: (defect) =>
+    tell: (defect: unknown) =>
       context.stderr(`A request failed: ${defect instanceof Error ? defect.stack : String(defect)}\n`),
-  });
+  };
+  const answering = new WebliskServer(ground);
   const { address, close } = await listen(answering, listenAddress(flags.listen as string | undefined)!);
   context.cleanups.push(close);
   url = (url ?? `http://${authorityOf(address)}`).replace(/\/+$/, "");
+  const gateway = await openGateway(context, { ...ground, tasks: answering.tasks, desk: deskOf(link) });
   context.onInterrupt = { sentence: "Tasks go on, and the next server knows them." };
-  await context.stdout(`${url}\n`);
+  await context.stdout(`${url}\n${gateway === undefined ? "" : `${gateway}\n`}`);
   return new Promise(() => undefined);
 };
 

@@ -1,6 +1,6 @@
 /** The words of `agent weblisk serve`: agents by their names on the wire. Pure. */
 import { type HttpAddress, isLoopback, parseAddress } from "../../base/http-address.ts";
-import { WEBLISK_PORT_DEFAULT } from "../../base/limits.ts";
+import { HUB_ID_MAX_CHARS, WEBLISK_PORT_DEFAULT } from "../../base/limits.ts";
 import { kindOf, PROGRAM_KIND } from "../../commands/kinds.ts";
 import { spawnProblems } from "../commands/spawn-spec.ts";
 import type { Call, CallPlace } from "../parse.ts";
@@ -32,7 +32,8 @@ export const listenAddress = (text: string | undefined): HttpAddress | undefined
 export const serveProblems = (call: Call, place?: CallPlace): readonly string[] => {
   const { flags } = call;
   const kinds = namedKinds(call);
-  if (kinds.length === 0) return ["agent weblisk serve needs a KIND, or a program after --"];
+  if (kinds.length === 0 && flags.federation === undefined)
+    return ["agent weblisk serve needs a KIND, or a program after --"];
   const names = kinds.map(({ name }) => name);
   const problems = kinds.flatMap(({ name, kind }) => [
     ...(NAME.test(name)
@@ -41,16 +42,75 @@ export const serveProblems = (call: Call, place?: CallPlace): readonly string[] 
     ...spawnProblems(taskCall(call, kind), place),
   ]);
   if (new Set(names).size < names.length) problems.push("two agents have one name; write NAME=KIND");
-  const address = listenAddress(flags.listen as string | undefined);
-  if (address === undefined) problems.push("--listen takes [HOST:]PORT with an IP address");
+  problems.push(
+    ...placeProblems("listen", listenAddress(flags.listen as string | undefined), "url", flags),
+    ...capabilityProblems((flags.capability as string[] | undefined) ?? []),
+    ...hubProblems(call, names),
+  );
+  return [...new Set(problems)];
+};
+
+/** Mistakes in the place of a listener, and in the address by which others know it. */
+const placeProblems = (
+  listen: string,
+  address: HttpAddress | undefined,
+  url: string,
+  flags: Call["flags"],
+): readonly string[] => {
+  const problems: string[] = [];
+  if (address === undefined) problems.push(`--${listen} takes [HOST:]PORT with an IP address`);
   else if (!isLoopback(address.host))
     problems.push(
-      `--listen takes an address of this machine alone, because tokens are not encrypted: listen at 127.0.0.1:${address.port}, put a proxy with TLS before it, and give its address with --url`,
+      `--${listen} takes an address of this machine alone, because tokens are not encrypted: listen at 127.0.0.1:${address.port}, put a proxy with TLS before it, and give its address with --${url}`,
     );
-  const url = flags.url as string | undefined;
-  if (url !== undefined && !/^https?:\/\/[^\s/?#]+(?:\/[^\s?#]*)?$/.test(url))
-    problems.push("--url takes an address with http:// or https://");
-  return [...new Set([...problems, ...capabilityProblems((flags.capability as string[] | undefined) ?? [])])];
+  const said = flags[url] as string | undefined;
+  if (said !== undefined && !/^https?:\/\/[^\s/?#]+(?:\/[^\s?#]*)?$/.test(said))
+    problems.push(`--${url} takes an address with http:// or https://`);
+  return problems;
+};
+
+const HUB = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
+
+const wordsOf = (offer: string): readonly [capability: string, name: string | undefined] => {
+  const [capability = "", name] = offer.split("=");
+  return [capability, name];
+};
+
+/** Names of agents by the capability that hubs ask for. Without a name, the one agent that is served has it. */
+export const offersOf = (call: Call): Readonly<Record<string, string>> => {
+  const [only] = namedKinds(call);
+  const given = (call.flags.offer as string[] | undefined) ?? [];
+  return Object.fromEntries(
+    given.map((offer) => {
+      const [capability, name] = wordsOf(offer);
+      return [capability, name ?? only?.name ?? ""];
+    }),
+  );
+};
+
+const hubProblems = (call: Call, names: readonly string[]): readonly string[] => {
+  const { flags } = call;
+  const { federation, hub } = flags as { readonly federation?: string; readonly hub?: string };
+  const offers = (flags.offer as string[] | undefined) ?? [];
+  if (federation === undefined) {
+    const idle = ["hub", "federation-url", "offer"].filter((name) => flags[name] !== undefined);
+    return idle.map((name) => `--${name} goes with --federation`);
+  }
+  const nameless = offers.filter((offer) => wordsOf(offer)[1] === undefined);
+  return [
+    ...placeProblems("federation", listenAddress(federation), "federation-url", flags),
+    ...(hub === undefined ? ["--federation needs a name: --hub NAME"] : []),
+    ...(hub !== undefined && (!HUB.test(hub) || hub.length > HUB_ID_MAX_CHARS)
+      ? [`--hub takes lower-case letters, digits, "." and "-", as a host name`]
+      : []),
+    ...capabilityProblems(offers.map((offer) => wordsOf(offer)[0])),
+    ...(nameless.length > 0 && names.length !== 1
+      ? [`--offer ${nameless[0]} needs the name of an agent: --offer ${nameless[0]}=NAME`]
+      : []),
+    ...Object.values(offersOf(call))
+      .filter((name) => name !== "" && !names.includes(name))
+      .map((name) => `--offer names "${name.slice(0, 64)}", and no agent of this name is served`),
+  ];
 };
 
 const capabilityProblems = (given: readonly string[]): readonly string[] =>

@@ -34,7 +34,17 @@ export class DaemonTaskWorkers implements TaskWorkers {
     return (await this.ground.link.ask("agent/list", { labels, limit: max })).workers.length;
   }
 
-  async spawn({ agent, prompt, cwd, priority, deadline_ms, labels, trace, key }: TaskOrder): Promise<string> {
+  async spawn({
+    agent,
+    prompt,
+    cwd,
+    priority,
+    deadline_ms,
+    labels,
+    trace,
+    name,
+    key,
+  }: TaskOrder): Promise<string> {
     const base = await this.ground.specOf(agent);
     const span = this.ground.randomBytes(8).toString("hex");
     const spec: WorkerSpecInput = {
@@ -43,6 +53,7 @@ export class DaemonTaskWorkers implements TaskWorkers {
       cwd,
       priority,
       labels: { ...base.labels, ...labels },
+      ...(name !== undefined && { name }),
       ...(deadline_ms !== undefined && { deadline_at: new Date(deadline_ms).toISOString() }),
       // W3C knows no trace and no span of zeros alone.
       ...(/[1-9a-f]/.test(trace) &&

@@ -1,0 +1,176 @@
+/** A hub in one process: a real gateway over HTTP, whose daemon is the decisions alone, on a clock of the test's own. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  decideAdd,
+  decideKeyChange,
+  decideMeet,
+  decideRevoke,
+} from "../../../src/control/federation/registry.ts";
+import { admissionId, decideAdmit, decideSettle } from "../../../src/control/federation/tasks.ts";
+import { auditOf } from "../../../src/control/federation/trail.ts";
+import { HoldfastError } from "../../../src/protocol/errors.ts";
+import type { FederatedPeer } from "../../../src/protocol/peer.ts";
+import type { PeerTerms } from "../../../src/protocol/peer-records.ts";
+import type { RecordDraft } from "../../../src/protocol/records.ts";
+import type { PeerView } from "../../../src/protocol/replies/peers.ts";
+import { HubAsker } from "../../../src/weblisk/federation/asking.ts";
+import { type HubPost, postToHub } from "../../../src/weblisk/federation/exchange.ts";
+import { FederationGateway } from "../../../src/weblisk/federation/gateway.ts";
+import { keepOwnHub } from "../../../src/weblisk/federation/hub-files.ts";
+import type { HubGround, PeerDesk } from "../../../src/weblisk/federation/ports.ts";
+import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
+import { ServerFiles } from "../../../src/weblisk/server/files.ts";
+import { listen } from "../../../src/weblisk/server/listener.ts";
+import type { TaskOrder, TaskWorkers } from "../../../src/weblisk/server/ports.ts";
+import { TaskTable } from "../../../src/weblisk/server/tasks.ts";
+import { Registry, TERMS } from "../../control/federation/support.ts";
+
+const viewOf = ({ fingerprint, admitted, refused: _, timestamp: __, ...shown }: FederatedPeer): PeerView => ({
+  ...shown,
+  rate_remaining: shown.rate_limit - admitted.length,
+  fingerprint: { since: fingerprint.since, tasks: fingerprint.recent.length, failed: 0, odd: 0 },
+});
+
+export interface Hub {
+  readonly hub_id: string;
+  readonly url: string;
+  readonly stateDir: string;
+  readonly ground: HubGround;
+  readonly registry: Registry;
+  readonly asker: HubAsker;
+  readonly orders: readonly TaskOrder[];
+  /** Entries of the trail. */
+  readonly trail: readonly { readonly action: string; readonly target: string; readonly status: string }[];
+  /** Agrees to federate with it, or changes the terms. */
+  add(peer: Pick<Hub, "hub_id" | "url">, terms?: Partial<PeerTerms>): void;
+  revoke(peer: Pick<Hub, "hub_id">): void;
+  close(): void;
+}
+
+export interface HubOptions {
+  /** The answer of its agent. */
+  readonly answer?: (order: TaskOrder) => string;
+  /** Called while a worker is at work. */
+  readonly during?: () => Promise<void> | void;
+  readonly post?: HubPost;
+}
+
+const CAPABILITY = "seo:analyze";
+
+export const makeHub = async (
+  hub_id: string,
+  { answer = ({ prompt }) => prompt, during = () => undefined, post = postToHub }: HubOptions = {},
+): Promise<Hub> => {
+  const stateDir = mkdtempSync(join(tmpdir(), "holdfast-hub-"));
+  const files = new ServerFiles(stateDir);
+  const registry = new Registry();
+  registry.wall_ms = Date.now();
+  const trail: Hub["trail"][number][] = [];
+  const take = (drafts: readonly RecordDraft[] | HoldfastError): void => {
+    for (const draft of registry.take(drafts)) {
+      const entry = auditOf(draft, { id: randomBytes(16).toString("hex"), wall_ms: registry.wall_ms });
+      if (entry !== undefined) trail.push(entry);
+    }
+  };
+  const known = (id: string): FederatedPeer => {
+    const peer = registry.peers.get(id);
+    if (peer === undefined) throw new HoldfastError("PEER_NOT_FOUND", `There is no peer "${id}".`);
+    return peer;
+  };
+  const desk: PeerDesk = {
+    show: async (id) => viewOf(known(id)),
+    meet: async ({ hub_id: id, ...declared }) => {
+      take(decideMeet(known(id), id, declared, registry.deciding()));
+      return viewOf(known(id));
+    },
+    rekey: async ({ hub_id: id, ...change }) => {
+      take(decideKeyChange(known(id), id, change, registry.deciding()));
+      return viewOf(known(id));
+    },
+    revoke: async (id, reason) => {
+      const peer = known(id);
+      take(decideRevoke(peer, id, reason, registry.deciding()));
+      return viewOf(peer);
+    },
+    admit: async ({ hub_id: id, ...asked }) => {
+      const earlier = registry.admissions.get(admissionId(id, asked.direction, asked.task_id));
+      const { drafts, refused } = decideAdmit(known(id), asked, earlier, registry.deciding());
+      take(drafts);
+      if (refused !== undefined) throw refused;
+      return viewOf(known(id));
+    },
+    settle: async ({ hub_id: id, ...ended }) => {
+      take(decideSettle(known(id), ended, registry.deciding()));
+      return viewOf(known(id));
+    },
+    audit: async () => ({ entries: [], next: 0, is_end: true }),
+  };
+  const orders: TaskOrder[] = [];
+  const workers: TaskWorkers = {
+    find: async ({ weblisk_task }) =>
+      orders.flatMap(({ labels }, at) =>
+        labels.weblisk_task === weblisk_task ? [{ id: String(at), labels }] : [],
+      ),
+    living: async () => 0,
+    spawn: async (order) => String(orders.push(order) - 1),
+    end: async (id, within_ms) => {
+      if (within_ms === 0) return undefined;
+      await during();
+      const text = answer(orders[Number(id)]!);
+      return { isSuccess: text !== "", text, isCut: false, attempts: 1, begun_ms: 0, ended_ms: 5 };
+    },
+    kill: async () => undefined,
+  };
+  const agents = [{ name: "clerk", description: "", capabilities: [], max_concurrent: 4 }];
+  const now = () => registry.wall_ms;
+  const tell = (defect: unknown): never => {
+    throw defect;
+  };
+  const key = ensureIdentity(stateDir, ORCHESTRATOR).key;
+  const ground = { files, desk, key, now, randomBytes };
+  const roots = [realpathSync(stateDir)];
+  const served = {
+    stateDir,
+    version: "1.2.3",
+    url: () => "",
+    agents,
+    roots,
+    workers,
+    now,
+    randomBytes,
+    tell,
+  };
+  let gateway: FederationGateway | undefined;
+  const { address, close } = await listen(
+    { answer: (request) => gateway!.answer(request) },
+    { host: "127.0.0.1", port: 0 },
+  );
+  const url = `http://127.0.0.1:${address.port}`;
+  const own = { hub_id, url, capabilities: [CAPABILITY] };
+  const tasks = new TaskTable(served, files);
+  gateway = new FederationGateway({ ...served, ...ground, own, offers: { [CAPABILITY]: "clerk" }, tasks });
+  keepOwnHub({ files }, own);
+  const asker = new HubAsker({ ...ground, stateDir, post, pause: async () => undefined });
+  return {
+    hub_id,
+    url,
+    stateDir,
+    ground,
+    registry,
+    asker,
+    orders,
+    trail,
+    add: (peer, terms = {}) => {
+      const asked = { hub_id: peer.hub_id, url: peer.url, public_key: null, ...TERMS, ...terms };
+      take(decideAdd([...registry.peers.values()], asked, registry.deciding()));
+    },
+    revoke: (peer) => take(decideRevoke(known(peer.hub_id), peer.hub_id, "", registry.deciding())),
+    close: () => {
+      close();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+};
