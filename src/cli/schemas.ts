@@ -290,7 +290,13 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/list": z.array(WorkerView),
   "agent/top": z.object({}),
   "mcp/serve": z.object({}),
-  "peer/connect": PeerChange,
+  "peer/connect": PeerChange.pick({
+    hub_id: true,
+    tier: true,
+    public_key: true,
+    capabilities: true,
+    effect: true,
+  }),
   "peer/task": z.object({
     hub_id: z.string(),
     task_id: z.string().describe("32 hexadecimal digits"),

@@ -19,7 +19,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     name: "state-dir",
     type: "string",
     value: "DIR",
-    help: "state directory of the daemon to talk to",
+    help: "state directory of the daemon",
     default: "$HOLDFAST_HOME",
   },
   {
@@ -34,18 +34,18 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     type: "enum",
     values: ["g1", "g2"],
     value: "G",
-    help: "generation of the JSON envelope and of the exit codes",
+    help: "generation of the JSON envelope and exit codes",
     default: "g1",
   },
   {
     name: "heartbeat-ms",
     type: "int",
     value: "MS",
-    help: "print a sign of life after this much silence: into JSON streams, else to stderr; 0 turns it off",
+    help: "sign of life after this much silence: in JSON streams, else on stderr; 0: none",
     default: String(PRINTED_HEARTBEAT_MS),
   },
   { name: "no-color", type: "bool", help: "no colours in text" },
-  { name: "schema", type: "bool", help: "print the JSON Schemas of this command's input and output" },
+  { name: "schema", type: "bool", help: "print the JSON Schemas of its input and output" },
   { name: "help", short: "h", type: "bool", help: "show help" },
 ];
 

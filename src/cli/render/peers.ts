@@ -57,7 +57,7 @@ const auditText: TextOf<AuditPage> = ({ entries }, { paint, columns }) =>
       );
 
 const changeText =
-  (word: string): TextOf<PeerChange> =>
+  (word: string): TextOf<Pick<PeerChange, "hub_id" | "effect">> =>
   ({ hub_id, effect }, { paint }) =>
     `${paint("bold", hub_id)}  ${effect === "noop" ? paint("dim", "as it was") : word}`;
 

@@ -24,14 +24,14 @@ export const deskOf = (link: LastingLink): PeerDesk => ({
 });
 
 const askerOf = async ({ stateDir, connect }: Context) => {
-  const [{ HubAsker, postToHub }, { ServerFiles }, { ensureIdentity, ORCHESTRATOR }] = await Promise.all([
-    federation(),
-    server(),
-    identity(),
-  ]);
+  const [{ HubAsker, ownHub, postToHub }, { ServerFiles }, { ensureIdentity, ORCHESTRATOR }] =
+    await Promise.all([federation(), server(), identity()]);
+  const files = new ServerFiles(stateDir);
+  // A command that fails makes no identity.
+  ownHub({ files });
   return new HubAsker({
     stateDir,
-    files: new ServerFiles(stateDir),
+    files,
     desk: deskOf(new LastingLink(connect)),
     key: ensureIdentity(stateDir, ORCHESTRATOR).key,
     now: Date.now,
@@ -43,7 +43,8 @@ const askerOf = async ({ stateDir, connect }: Context) => {
 
 export const connectPeer: CommandHandler = async (context) => {
   const [hub_id = ""] = context.call.args;
-  return success({ ...(await (await askerOf(context)).connect(hub_id)), effect: "updated" });
+  const { tier, public_key, capabilities } = await (await askerOf(context)).connect(hub_id);
+  return success({ hub_id, tier, public_key, capabilities, effect: "updated" });
 };
 
 export const peerTask: CommandHandler = async (context) => {
