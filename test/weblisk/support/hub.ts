@@ -60,6 +60,9 @@ export interface HubOptions {
 
 const CAPABILITY = "seo:analyze";
 
+/** All hubs of a test have one clock, which stands still: an age is exact to the second. */
+const STARTED_MS = Date.now();
+
 export const makeHub = async (
   hub_id: string,
   { answer = ({ prompt }) => prompt, during = () => undefined, post = postToHub }: HubOptions = {},
@@ -67,7 +70,7 @@ export const makeHub = async (
   const stateDir = mkdtempSync(join(tmpdir(), "holdfast-hub-"));
   const files = new ServerFiles(stateDir);
   const registry = new Registry();
-  registry.wall_ms = Date.now();
+  registry.wall_ms = STARTED_MS;
   const trail: Hub["trail"][number][] = [];
   const take = (drafts: readonly RecordDraft[] | HoldfastError): void => {
     for (const draft of registry.take(drafts)) {
