@@ -4,7 +4,8 @@
  * next runtime.
  */
 import "./node-version.ts";
-import { Context, Effect, Layer, type Scope } from "effect";
+import { type Config, Context, Effect, Layer, type Scope } from "effect";
+import type { Registry } from "../adapters/registry.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { SubmittedJob } from "../protocol/replies/jobs.ts";
 import type { ScheduleChange } from "../protocol/replies/schedules.ts";
@@ -20,6 +21,7 @@ import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
 import { type BoardCalls, boardOf } from "./board-calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import { checkedThen } from "./checked-then.ts";
+import { inPrograms, type ScopedWorker, scopedWorker } from "./effect-calls.ts";
 import { kindsOf, openWith } from "./opening.ts";
 import type {
   JobOptions,
@@ -30,6 +32,7 @@ import type {
   SpawnOptions,
   TokenOptions,
 } from "./options.ts";
+import { inProgram } from "./suggestions.ts";
 import { createTokenAs } from "./tokens-calls.ts";
 import { applyAs } from "./tree-calls.ts";
 import type { ApplyTreeOptions, TreeDefinition } from "./trees.ts";
@@ -60,6 +63,11 @@ export interface RuntimeApi
   spawnMany(options: SpawnManyOptions): Effect.Effect<SpawnManyReply, HoldfastError>;
   /** Starts a worker as `Runtime.spawn` does: in this process's directory, with those of its variables that may reach the agent. */
   spawn(options: SpawnOptions): Effect.Effect<SpawnReply, HoldfastError>;
+  /**
+   * Starts a worker as `spawn` does, for as long as the scope lives: its end, or an interruption of the program, kills the
+   * worker and waits until its processes are gone. `spawn` starts one that outlives the program.
+   */
+  run(options: SpawnOptions): Effect.Effect<ScopedWorker, HoldfastError, Scope.Scope>;
   /** Changes a tree to match this spec, as `Runtime.applyTree` does. */
   applyTree(
     tree: TreeDefinition,
@@ -73,24 +81,28 @@ export interface RuntimeApi
  * reason)` before it to stop them.
  */
 export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
-  Effect.flatMap(kindsOf(options), (registry) =>
-    Effect.map(
-      openWith(registry, options),
-      (api): RuntimeApi => ({
-        ...api,
-        blackboard: blackboardOf(api),
-        board: boardOf(api, registry),
-        search: (text, how = {}) =>
-          checkedThen(() => checked("agent/search", { text, ...optionsOf(how) }), api.search),
-        schedules: { ...api.schedules, add: (asked) => scheduleAs(api, registry, asked) },
-        tokens: { ...api.tokens, create: (asked) => createTokenAs(api.tokens, asked) },
-        spawnMany: (asked) => spawnManyAs(api, asked),
-        spawn: (asked) => spawnAs(api, registry, asked),
-        jobs: { ...api.jobs, submit: (asked) => submitAs(api, registry, asked) },
-        applyTree: (tree, how = {}) => applyAs(api, registry, tree, how),
-      }),
+  Effect.mapError(
+    Effect.flatMap(kindsOf(options), (registry) =>
+      Effect.map(openWith(registry, options), (api) => callsOf(api, registry)),
     ),
+    inProgram,
   );
+
+const callsOf = (api: Core, registry: Registry): RuntimeApi =>
+  inPrograms({
+    ...api,
+    blackboard: blackboardOf(api),
+    board: boardOf(api, registry),
+    search: (text, how = {}) =>
+      checkedThen(() => checked("agent/search", { text, ...optionsOf(how) }), api.search),
+    schedules: { ...api.schedules, add: (asked) => scheduleAs(api, registry, asked) },
+    tokens: { ...api.tokens, create: (asked) => createTokenAs(api.tokens, asked) },
+    spawnMany: (asked) => spawnManyAs(api, asked),
+    spawn: (asked) => spawnAs(api, registry, asked),
+    run: (asked) => scopedWorker(api, spawnAs(api, registry, asked)),
+    jobs: { ...api.jobs, submit: (asked) => submitAs(api, registry, asked) },
+    applyTree: (tree, how = {}) => applyAs(api, registry, tree, how),
+  } satisfies RuntimeApi);
 
 /** The service that `layer` provides. */
 export class HoldfastRuntime extends Context.Service<HoldfastRuntime, RuntimeApi>()("holdfast/Runtime") {}
@@ -98,9 +110,16 @@ export class HoldfastRuntime extends Context.Service<HoldfastRuntime, RuntimeApi
 export const layer = (options: OpenOptions = {}): Layer.Layer<HoldfastRuntime, HoldfastError> =>
   Layer.effect(HoldfastRuntime, open(options));
 
+/** As `layer`, with options that a `Config` reads, for example `Config.all({ stateDir: Config.String("AGENTS") })`. */
+export const layerConfig = (
+  options: Config.Config<OpenOptions>,
+): Layer.Layer<HoldfastRuntime, Config.ConfigError | HoldfastError> =>
+  Layer.unwrap(Effect.map(options, layer));
+
 export { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 export type { TreeSpecInput } from "../protocol/tree.ts";
 export type { KillOptions, MailboxApi, MailToSend, WatchQuery } from "../runtime/api.ts";
 export type { SkillAsked, SkillsApi } from "../runtime/skills-api.ts";
+export type { ScopedWorker } from "./effect-calls.ts";
 export type { OpenOptions, SpawnOptions } from "./options.ts";
 export { type ApplyTreeOptions, supervisor, type TreeDefinition, worker } from "./trees.ts";

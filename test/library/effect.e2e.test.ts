@@ -1,9 +1,9 @@
 /** `holdfast/effect` with real processes: what its docstrings promise. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Effect, Fiber, Stream } from "effect";
+import { Config, ConfigProvider, Effect, Fiber, Layer, Stream } from "effect";
 import { expect, onTestFinished, test } from "vitest";
-import { HoldfastError, HoldfastRuntime, layer, open } from "../../src/library/effect.ts";
+import { HoldfastError, HoldfastRuntime, layer, layerConfig, open } from "../../src/library/effect.ts";
 import { isRunning, openRuntime, stateDirectory, until } from "./support.ts";
 
 const sleeper = { kind: "command", argv: ["sleep", "600"], cwd: "/", restart: "temporary" } as const;
@@ -28,13 +28,20 @@ test("a program spawns, watches, waits and reads through the service", async () 
   expect(output).toMatchObject({ text: "from effect\n", truncated: false });
 });
 
+/** Waits until the worker runs. */
+const startedOf = (id: string) =>
+  Effect.gen(function* () {
+    const runtime = yield* HoldfastRuntime;
+    const records = runtime.watch({ ids: [id], from: 0, follow: true });
+    const first = yield* Stream.runHead(Stream.filter(records, (record) => record.type === "worker_started"));
+    expect(first._tag).toBe("Some");
+    return yield* runtime.info(id);
+  });
+
 const started = Effect.gen(function* () {
   const runtime = yield* HoldfastRuntime;
   const { id } = yield* runtime.spawn(spec());
-  const records = runtime.watch({ ids: [id], from: 0, follow: true });
-  const spawned = yield* Stream.runHead(Stream.filter(records, (record) => record.type === "worker_started"));
-  expect(spawned._tag).toBe("Some");
-  return yield* runtime.info(id);
+  return yield* startedOf(id);
 });
 
 test("its agents get the environment that those of the promise door get", async () => {
@@ -181,4 +188,78 @@ test("every failure is a HoldfastError in the error channel", async () => {
     }),
   );
   for (const failure of failures) expect(failure).toBeInstanceOf(HoldfastError);
+});
+
+test("the next step of a failure is a call of the program, beside the command", async () => {
+  const failures = await use(
+    stateDirectory(),
+    Effect.gen(function* () {
+      const runtime = yield* HoldfastRuntime;
+      const { id } = yield* runtime.spawn(spec());
+      const failed = yield* Effect.all([
+        Effect.flip(runtime.wait([id], 1)),
+        Effect.flip(runtime.jobs.tail("nothing", { from: 0, follow: false }).pipe(Stream.runDrain)),
+      ]);
+      yield* runtime.kill({ ids: [id] });
+      return failed;
+    }),
+  );
+  expect(failures.map(({ code }) => code)).toEqual(["TIMEOUT", "WORKER_NOT_FOUND"]);
+  expect(failures[0]).toMatchObject({
+    suggestion: expect.stringContaining("`timeout_ms`"),
+    suggestion_cli: expect.stringContaining("--timeout"),
+  });
+});
+
+test("a worker of `run` tells its records and its end, and its scope ends it", async () => {
+  const [types, ended, left] = await use(
+    stateDirectory(),
+    Effect.gen(function* () {
+      const runtime = yield* HoldfastRuntime;
+      const [types, ended] = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { records, result } = yield* runtime.run(spec({ argv: ["true"] }));
+          return [(yield* Stream.runCollect(records)).map(({ type }) => type), yield* result] as const;
+        }),
+      );
+      const { pid, status } = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { id } = yield* runtime.run(spec());
+          return yield* startedOf(id);
+        }),
+      );
+      return [types, ended, { status, runs: isRunning(pid as number) }] as const;
+    }),
+  );
+  expect(types.at(-1)).toBe("worker_ended");
+  expect(ended).toMatchObject({ status: "completed" });
+  expect(left).toEqual({ status: "running", runs: false });
+});
+
+test("an interrupted `run` leaves no agent", async () => {
+  const stateDir = stateDirectory();
+  let pid = 0;
+  const endless = Effect.gen(function* () {
+    const runtime = yield* HoldfastRuntime;
+    const { id } = yield* runtime.run(spec());
+    pid = (yield* startedOf(id)).pid as number;
+    return yield* Effect.never;
+  });
+  const fiber = Effect.runFork(Effect.provide(Effect.scoped(endless), layer({ stateDir })));
+  await until(() => pid > 0, "the agent runs");
+  await Effect.runPromise(Fiber.interrupt(fiber));
+  expect(isRunning(pid)).toBe(false);
+});
+
+test("the options of a layer come from a Config", async () => {
+  const stateDir = stateDirectory();
+  const config = Config.all({ stateDir: Config.String("AGENTS") });
+  const status = Effect.flatMap(HoldfastRuntime, (runtime) => runtime.status());
+  const over = (env: Readonly<Record<string, string>>) =>
+    Effect.provide(
+      status,
+      layerConfig(config).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))),
+    );
+  expect(await Effect.runPromise(over({ AGENTS: stateDir }))).toMatchObject({ state_dir: stateDir });
+  expect(await Effect.runPromise(Effect.flip(over({})))).toMatchObject({ _tag: "ConfigError" });
 });
