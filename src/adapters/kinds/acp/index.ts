@@ -17,7 +17,7 @@ export const acp: AgentAdapter<AcpState> = adapterOf(facts, {
   // Its prompt is a request like any other, and only the answer to it ends the turn.
   converses: () => true,
   plan,
-  decoder_version: 1,
+  decoder_version: 2,
   initial,
   decode,
   finish,

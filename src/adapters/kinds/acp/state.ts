@@ -63,8 +63,9 @@ export interface AcpState {
   readonly turns_started: number;
   readonly turns_ended: number;
   readonly tools: readonly OpenTool[];
-  /** Ids of calls whose result is recorded, because an agent may repeat it. */
+  /** Ids of calls whose result is recorded, because an agent may repeat it: those of this turn, and those before it. */
   readonly done: readonly string[];
+  readonly done_before: readonly string[];
   readonly asks: readonly AcpPermissionRequest[];
   /** The last message of the turn, as far as it is kept, and the agent's id for it. */
   readonly said: {
@@ -124,6 +125,7 @@ export const begin = (interactive: boolean, handshake: Handshake): AcpState => (
   turns_ended: 0,
   tools: [],
   done: [],
+  done_before: [],
   asks: [],
   said: { id: null, text: "", state: "ended" },
   trouble: null,

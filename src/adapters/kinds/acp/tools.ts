@@ -12,7 +12,10 @@ import { type AcpState, DONE_MAX, type OpenTool, TOOLS_MAX } from "./state.ts";
 
 const voice = voiceOf("acp");
 
-/** `again`: the agent reports the start of a call, so a known id belongs to a new call. */
+/**
+ * `again`: the agent reports the start of a call, so an id of an earlier turn belongs to a new call. Within a turn it does not:
+ * Cline starts a refused call once more, only to fail it again.
+ */
 export const onTool = (
   state: AcpState,
   update: JsonObject,
@@ -25,19 +28,19 @@ export const onTool = (
     out.push(voice.unknown({ type: "tool_call", reason: "no id" }));
     return state;
   }
-  if (!again && state.done.includes(id)) return state;
+  if (state.done.includes(id) || (!again && state.done_before.includes(id))) return state;
   const known = state.tools.find((tool) => tool.id === id);
   const tool = merged(known ?? begun(id, update), update);
   const status = update.status;
   const isOver = status === "completed" || status === "failed";
   if (known === undefined) out.push(voice.toolCall(factsOf(state, tool)));
   const others = state.tools.filter((one) => one !== known);
-  const done = state.done.filter((one) => one !== id);
+  const done_before = state.done_before.filter((one) => one !== id);
   if (!isOver && tool === known) return state;
   if (!isOver)
     return {
       ...state,
-      done,
+      done_before,
       tools: known === undefined ? appended(others, tool, TOOLS_MAX) : [...others, tool],
     };
   const end = endOf(tool, update, status === "failed");
@@ -45,18 +48,20 @@ export const onTool = (
   return {
     ...state,
     tools: others,
-    done: appended(done, id, DONE_MAX),
+    done: appended(state.done, id, DONE_MAX),
+    done_before,
     asks: state.asks.filter((ask) => ask.tool !== id),
   };
 };
 
 /** The turn is over: calls without a result will not get one. */
 export const endTools = (state: AcpState, out: DecodedItem[]): AcpState => {
-  if (state.tools.length === 0) return state;
+  if (state.tools.length === 0 && state.done.length === 0) return state;
   for (const tool of state.tools)
     out.push(voice.toolResult(factsOf(state, tool), { ...NO_END, bytes: bytesOf(tool) }));
-  const done = state.tools.reduce((ids, { id }) => appended(ids, id, DONE_MAX), state.done);
-  return { ...state, tools: [], done };
+  const over = [...state.done, ...state.tools.map(({ id }) => id)];
+  const done_before = over.reduce((ids, id) => appended(ids, id, DONE_MAX), state.done_before);
+  return { ...state, tools: [], done: [], done_before };
 };
 
 const NO_END = { failed: true, exit_code: null } as const;

@@ -87,27 +87,29 @@ const turnsOf = (lines: readonly Printed[]): { turns: readonly Turn[]; strays: n
   return { turns, strays };
 };
 
-/** Calls, by their first sight and again where a `tool_call` follows on its end; a result once, or by the end of its turn. */
+/** Calls, by their first sight, and again where a `tool_call` follows in a later turn; a result once, or by the end of its turn. */
 const toolsOf = (lines: readonly Printed[], ends: ReadonlySet<number>) => {
   const calls: string[] = [];
   const results: string[] = [];
   const open = new Set<string>();
   const over = new Set<string>();
+  const before = new Set<string>();
   for (const [at, line] of lines.entries()) {
     if (ends.has(at)) {
       for (const id of open) results.push(`${id} failed`);
-      for (const id of open) over.add(id);
+      for (const id of [...open, ...over]) before.add(id);
       open.clear();
+      over.clear();
     }
     const isAsked = methodOf(line) === "session/request_permission";
     const type = updateOf(line);
     if (!isAsked && type !== "tool_call" && type !== "tool_call_update") continue;
     const call = get(line.value, isAsked ? "params.toolCall" : "params.update");
     const id = getText(call, "toolCallId");
-    if (id === undefined || (over.has(id) && type !== "tool_call")) continue;
+    if (id === undefined || over.has(id) || (before.has(id) && type !== "tool_call")) continue;
     if (!open.has(id)) calls.push(`${id} ${nameOf(call)}`);
     open.add(id);
-    over.delete(id);
+    before.delete(id);
     const status = getText(call, "status");
     if (status !== "completed" && status !== "failed") continue;
     results.push(`${id} ${status === "failed" ? "failed" : "ok"}`);

@@ -549,14 +549,26 @@ describe("a tool", () => {
     ]);
   });
 
-  test("of an id that was there before is another call where the agent begins it", () => {
+  test("of an id of an earlier turn is another call where the agent begins it", () => {
     const whole = an.update("tool_call", { ...call, status: "completed" });
-    expect(tools(whole, whole).map(([kind]) => kind)).toEqual([
+    const late = an.update("tool_call_update", { toolCallId: "c1", status: "failed" });
+    const turns = [whole, an.answered(), late, an.marked(an.OTHER), late, whole, late];
+    expect(tools(...turns).map(([kind]) => kind)).toEqual([
       "ToolCall",
       "ToolResult",
       "ToolCall",
       "ToolResult",
     ]);
+  });
+
+  test("that is begun once more in its turn, as Cline begins a refused one, is the same call", () => {
+    const told = tools(
+      an.update("tool_call", call),
+      an.update("tool_call_update", { toolCallId: "c1", status: "failed" }),
+      an.update("tool_call", { ...call, status: "in_progress" }),
+      an.update("tool_call_update", { toolCallId: "c1", status: "failed" }),
+    );
+    expect(told.map(([kind]) => kind)).toEqual(["ToolCall", "ToolResult"]);
   });
 
   test.each([
