@@ -13,6 +13,26 @@ export interface HostAddress {
   readonly isShell: boolean;
 }
 
+/** The word of `--host` for this machine. */
+export const LOCAL_HOST = "local";
+/** The word of `--host` for this machine and every host of the configuration. */
+export const ALL_HOSTS = "all";
+
+/** A host as a call names it. */
+export interface NamedHost {
+  readonly name: string;
+  /** Undefined for this machine. */
+  readonly address: HostAddress | undefined;
+}
+
+/** The hosts in one value of `--host`, which commas separate. The words of a program may have commas, so `exec:` comes last. */
+export const hostNamesIn = (text: string): readonly string[] => {
+  const program = /(?:^|,)\s*(exec:.*)$/.exec(text);
+  const before = text.slice(0, program?.index);
+  const names = before.split(",").map((name) => name.trim());
+  return [...names.filter((name) => name !== ""), ...(program === null ? [] : [program[1]!])];
+};
+
 /** No name begins with `-`: ssh would read it as an option. */
 const SSH =
   /^ssh:\/\/(?:([A-Za-z0-9_][\w.-]*)@)?(?:\[([0-9A-Fa-f:]+)\]|([A-Za-z0-9_][\w.-]*))(?::(\d{1,5}))?\/?$/;

@@ -897,7 +897,7 @@ export const RAW_INLINE_MIN_BYTES = 768;
 export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
 /** Types of records, or kinds of events, that one watch names: more than there are. */
 export const WATCH_TYPES_MAX = 256;
-/** Hosts with a name in `hosts:` of config.yaml. */
+/** Hosts with a name in `hosts:` of config.yaml, and hosts of one call. */
 export const HOSTS_MAX = 64;
 /** Characters of the name of a host in `hosts:` of config.yaml. */
 export const HOST_NAME_MAX_CHARS = 64;

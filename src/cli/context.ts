@@ -1,6 +1,7 @@
 /** The context of a command: its call, a connection on demand, its output, and the user's wish to stop. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import type { NamedHost } from "../base/host-address.ts";
 import { type Client, makeClient } from "../daemon/client.ts";
 import { connectDaemon } from "../daemon/connect.ts";
 import { readDaemonFile } from "../daemon/daemon-file.ts";
@@ -42,6 +43,12 @@ export interface Streams {
   readonly errorColumns?: number | undefined;
 }
 
+/** A place in one log, as daemons know it. */
+export interface StreamPlace {
+  readonly store_id: string;
+  readonly cursor: string;
+}
+
 export interface Context extends Streams {
   readonly call: Call;
   readonly flags: Readonly<Record<string, unknown>>;
@@ -55,6 +62,15 @@ export interface Context extends Streams {
   readonly errorPaint: Paint;
   /** The command's connection, renewed after a failure. Fails with SUPERVISOR_DOWN if no daemon runs, unless `start` is set. */
   connect(options?: { readonly start?: boolean }): Promise<Client>;
+  /** The same for one of several hosts. */
+  connectTo(host: NamedHost): Context["connect"];
+  /** The name of the other host behind `connect`; undefined for this machine. */
+  readonly host: string | undefined;
+  /**
+   * Tells where a stream of records stands: at its beginning, which waits until all hosts of the call are there, and before
+   * each record.
+   */
+  at(place: StreamPlace): void | Promise<void>;
   /** Prints one record of a stream. */
   record(record: LogRecord): void | Promise<void>;
   /** Prints another item of a stream, in the JSON modes. */

@@ -1,5 +1,6 @@
 /** Runs one call to its exit code: the handler, the user's wish to stop, the clean-up, and the printing. */
 
+import type { NamedHost } from "../base/host-address.ts";
 import { PRINTED_HEARTBEAT_MS } from "../base/limits.ts";
 import { type Artifactizer, artifactizer, outputLimits } from "../protocol/artifactize.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
@@ -11,6 +12,7 @@ import { redactOutcome, redactText } from "../protocol/redact.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
 import { generationOf, modeOf, paintFor } from "./choices.ts";
 import {
+  type CommandHandler,
   type CommandResult,
   type Context,
   connector,
@@ -23,6 +25,7 @@ import {
 } from "./context.ts";
 import { HANDLERS } from "./handlers.ts";
 import { type IdlePrinter, makeHeartbeat } from "./heartbeat.ts";
+import { isOverHosts } from "./host-calls.ts";
 import { hostConnector, hostVersionProblem } from "./hosts.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
 import { mistakes } from "./mistakes.ts";
@@ -53,12 +56,17 @@ const cancelled = (context: Context, signal: Interrupt): CommandResult => {
   return { ...failure(error), exit: exitCodeOfSignal(signal) };
 };
 
+const onEachHost = async (context: Context, handler: CommandHandler): Promise<CommandResult> =>
+  (await import("./over-hosts.ts")).overHosts(context, handler);
+
 /** The handler's result, or CANCELLED as soon as the user asks to stop. */
 const settle = async (
   context: Context,
   interrupted: Promise<Interrupt> | undefined,
 ): Promise<CommandResult> => {
-  const handled = HANDLERS[context.call.command.command]!(context).catch(
+  const { call } = context;
+  const handler = HANDLERS[call.command.command]!;
+  const handled = (isOverHosts(call) ? onEachHost(context, handler) : handler(context)).catch(
     (cause): CommandResult => failure(asHoldfastError(cause)),
   );
   if (interrupted === undefined) return handled;
@@ -137,11 +145,21 @@ const rendererOf = async (means: Means): Promise<Renderer> => {
   const printer = makePrinter(lines);
   const plain =
     mode === "json"
-      ? jsonRenderer({ generation: generationOf(flags, env), validate })
+      ? jsonRenderer({ generation: generationOf(flags, env), validate, isOverHosts: isOverHosts(call) })
       : mode === "ndjson"
         ? await judgedInTests(ndjsonRenderer(envelopeCommand(call), request_id, started), env)
-        : textRenderer({ paint, errorPaint, flags, isStdoutTerminal, columns, errorColumns, printer });
-  return validate && mode !== "text" ? (await import("./published.ts")).heldToSchema(plain, command) : plain;
+        : textRenderer({
+            paint,
+            errorPaint,
+            flags,
+            isStdoutTerminal,
+            columns,
+            errorColumns,
+            printer,
+            isOverHosts: isOverHosts(call),
+          });
+  if (!validate || mode === "text") return plain;
+  return (await import("./published.ts")).heldToSchema(plain, command, isOverHosts(call));
 };
 
 /** The output of one call: records as they arrive, signs of life between them, and finally one envelope. */
@@ -193,7 +211,10 @@ class Printing {
       warn: (text) => this.warn(text),
       cleanups,
       cwd: process.cwd(),
-      connect: this.connector(cleanups),
+      connect: this.connector(cleanups, call.hosts?.[0]),
+      connectTo: (host) => this.connector(cleanups, host),
+      host: call.hosts?.[0]?.address && call.hosts[0].name,
+      at: () => undefined,
       record: (record) => this.record(record),
       line: (value) => this.record(value as LogRecord),
       know: lines.know,
@@ -272,15 +293,16 @@ class Printing {
     if (!this.warnings.includes(text)) this.warnings.push(text);
   }
 
-  private connector(cleanups: Context["cleanups"]): Context["connect"] {
+  private connector(cleanups: Context["cleanups"], host?: NamedHost): Context["connect"] {
     const { env, stateDir, call } = this.means;
-    const { host, "state-dir": there } = call.flags as Partial<Record<string, string>>;
-    if (host === undefined) return connector(stateDir, env, process.cwd(), () => this.connected(), cleanups);
+    if (host?.address === undefined)
+      return connector(stateDir, env, process.cwd(), () => this.connected(), cleanups);
+    const there = call.flags["state-dir"] as string | undefined;
     const connected = (version: string): void => {
-      const problem = hostVersionProblem(host, version);
+      const problem = hostVersionProblem(host.name, version);
       if (problem !== undefined) this.warn(problem);
     };
-    return hostConnector(host, there, connected, cleanups);
+    return hostConnector(host.address, there, connected, cleanups);
   }
 
   private connected(): void {

@@ -1,40 +1,60 @@
-/** Commands on another host: `--host`. */
-import { type HostAddress, parseHost } from "../base/host-address.ts";
+/** The hosts of a call: `--host`. */
+import {
+  ALL_HOSTS,
+  type HostAddress,
+  hostNamesIn,
+  LOCAL_HOST,
+  type NamedHost,
+  parseHost,
+} from "../base/host-address.ts";
+import { HOSTS_MAX } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { RUN_THERE } from "../commands/hosts.ts";
 import type { Client } from "../daemon/client.ts";
 import type { Context } from "./context.ts";
+import { narrowed } from "./host-calls.ts";
 import { VERSION } from "./package.ts";
 import type { Call } from "./parse.ts";
 
-/** The call with the address in the place of the name of a host, from `hosts:` of config.yaml in `stateDir`. */
-export const withHost = async (call: Call, stateDir: string): Promise<Call> => {
-  const { host } = call.flags;
-  if (typeof host !== "string" || parseHost(host) !== undefined) return call;
+/** The call with its hosts: addresses, and names of `hosts:` of config.yaml in `stateDir`. */
+export const withHosts = async (call: Call, stateDir: string): Promise<Call> => {
+  const given = call.flags.host as readonly string[] | undefined;
+  if (given === undefined) return call;
+  const names = [...new Set(given.flatMap(hostNamesIn))];
+  const isNamed = names.some((name) => name !== LOCAL_HOST && parseHost(name) === undefined);
   // Loaded on demand, because it loads zod and yaml.
-  const { readConfiguration } = await import("../daemon/configuration.ts");
-  const { configuration, problems = [] } = readConfiguration(stateDir) ?? {};
+  const { configuration, problems = [] } = isNamed
+    ? ((await import("../daemon/configuration.ts")).readConfiguration(stateDir) ?? {})
+    : {};
   const named = configuration?.hosts ?? {};
-  if (Object.hasOwn(named, host)) return { ...call, flags: { ...call.flags, host: named[host] } };
-  const why =
-    problems.length > 0
-      ? `config.yaml is not read: ${problems.join("; ")}`
-      : `--host is ssh://[USER@]MACHINE[:PORT], exec:PROGRAM ARGUMENT… that runs a command there, or a name of hosts: in config.yaml, not "${host}"${didYouMean(host, Object.keys(named))}`;
-  return { ...call, problems: [...call.problems, why] };
+  if (names.includes(ALL_HOSTS)) names.push(LOCAL_HOST, ...Object.keys(named));
+  const mistakes: string[] = [];
+  const hosts: NamedHost[] = [];
+  for (const name of new Set(names)) {
+    const address = parseHost(Object.hasOwn(named, name) ? named[name]! : name);
+    if (address !== undefined || name === LOCAL_HOST) hosts.push({ name, address });
+    else if (name !== ALL_HOSTS) mistakes.push(unknownHost(name, Object.keys(named)));
+  }
+  if (problems.length > 0 && (mistakes.length > 0 || names.includes(ALL_HOSTS)))
+    mistakes.splice(0, mistakes.length, `config.yaml is not read: ${problems.join("; ")}`);
+  if (hosts.length > HOSTS_MAX) mistakes.push(`--host names at most ${HOSTS_MAX} hosts`);
+  return mistakes.length > 0
+    ? { ...call, problems: [...call.problems, ...mistakes] }
+    : narrowed({ ...call, hosts });
 };
 
-/** The host on which the whole command runs; undefined if it talks to a daemon from here, or cannot be run. */
-export const placeOf = ({ command, flags, unknown, problems }: Call): HostAddress | undefined =>
-  typeof flags.host === "string" &&
-  unknown === undefined &&
-  problems.length === 0 &&
-  RUN_THERE.has(command.command)
-    ? parseHost(flags.host)
+const unknownHost = (name: string, known: readonly string[]): string =>
+  `--host is ssh://[USER@]MACHINE[:PORT], exec:PROGRAM ARGUMENT… that runs a command there, a name of hosts: in config.yaml, ${LOCAL_HOST} or ${ALL_HOSTS}, not "${name}"${didYouMean(name, known)}`;
+
+/** The host on which the whole command runs; undefined if it talks to daemons from here, or cannot be run. */
+export const placeOf = ({ command, hosts = [], unknown, problems }: Call): HostAddress | undefined =>
+  unknown === undefined && problems.length === 0 && RUN_THERE.has(command.command)
+    ? hosts[0]?.address
     : undefined;
 
 /** Keeps one connection at a time to the daemon of a host. After it broke, the next one is made on demand. */
 export const hostConnector = (
-  text: string,
+  host: HostAddress,
   stateDir: string | undefined,
   onConnect: (version: string) => void,
   cleanups: Context["cleanups"],
@@ -43,7 +63,7 @@ export const hostConnector = (
   return async ({ start = false } = {}) => {
     if (client === undefined || client.isBroken()) {
       const { connectHost } = await import("../daemon/host-link.ts");
-      const linked = await connectHost({ host: parseHost(text)!, stateDir, start });
+      const linked = await connectHost({ host, stateDir, start });
       client = linked.client;
       cleanups.push(() => linked.client.close());
       onConnect(linked.version);

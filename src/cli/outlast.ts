@@ -42,15 +42,12 @@ export const outlasting = async <T>(
       context.notice(lostSentence(context, start));
       client = await nextDaemon(context, options, start);
       context.retried();
-      context.notice(hostOf(context) === undefined ? "The next daemon answers." : "The host answers again.");
+      context.notice(context.host === undefined ? "The next daemon answers." : "The host answers again.");
     }
   }
 };
 
-const hostOf = ({ flags }: Context): string | undefined => flags.host as string | undefined;
-
-const lostSentence = (context: Context, start: boolean): string => {
-  const host = hostOf(context);
+const lostSentence = ({ host }: Context, start: boolean): string => {
   if (host !== undefined)
     return `The connection to ${host} is gone; its agents keep running. Connecting again.`;
   return `The daemon is gone; its agents keep running. ${start ? "Starting" : "Waiting for"} the next one${start ? "." : ": agent daemon start"}`;
@@ -63,7 +60,7 @@ const waitsOf = (host: string | undefined): { readonly wait_ms: number; readonly
     : { wait_ms: HOST_AGAIN_WAIT_MS, poll_ms: HOST_AGAIN_POLL_MS };
 
 const nextDaemon = async (context: Context, options: OutlastOptions, start: boolean): Promise<Client> => {
-  const host = hostOf(context);
+  const { host } = context;
   const { wait_ms, poll_ms } = waitsOf(host);
   const deadline = Math.min(performance.now() + wait_ms, options.deadline ?? Number.POSITIVE_INFINITY);
   let tries = 0;

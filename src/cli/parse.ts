@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import type { Reading } from "../base/durations.ts";
 import type { FlagDef } from "../base/flag.ts";
+import type { NamedHost } from "../base/host-address.ts";
 import { didYouMean, nearest } from "../base/suggest.ts";
 import type { ArgDef, CommandDef } from "../commands/command.ts";
 import { COMMANDS } from "../commands/commands.ts";
@@ -20,6 +21,8 @@ export interface Call {
   /** Values by flag name, arrays for repeatable flags; a missing key means that the flag was not given. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly args: readonly string[];
+  /** The hosts that it is for; undefined for this machine alone. With several, the arguments still name theirs. */
+  readonly hosts?: readonly NamedHost[];
   /** The words after `--`; undefined without it. */
   readonly argv: readonly string[] | undefined;
   /** Names of flags that were given, also with a value that cannot be read. */

@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { CommandDef } from "../commands/command.ts";
 import { SENT_WHOLE } from "../protocol/artifactize.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { answersIn, rowsMember } from "./merged.ts";
 import { outputSchemaOf } from "./output-schemas.ts";
 import { LIST_MEMBER } from "./render/json.ts";
 import type { Renderer } from "./render/renderer.ts";
@@ -39,12 +40,22 @@ const dataOf = (
   const isSentWhole = typeof hint === "string" && hint.includes(SENT_WHOLE);
   const told = isSentWhole ? rest : (data as Readonly<Record<string, unknown>>);
   const member = LIST_MEMBER[command.command];
-  return { data: member === undefined ? told : told[member] };
+  return { data: member === undefined || !(member in told) ? told : told[member] };
+};
+
+/** The findings in the rows of several hosts: without their hosts, they are the answers of each. */
+const ofHosts = (command: string, data: unknown, check: (data: unknown) => string | undefined) => {
+  const member = rowsMember(command);
+  const rows = Array.isArray(data) ? { [member]: data } : (data as object);
+  return [...answersIn(command, rows).values()]
+    .map((answer) => check(member === LIST_MEMBER[command] ? Object.values(answer)[0] : answer))
+    .find((findings) => findings !== undefined);
 };
 
 /** In test mode, throws if the data of an envelope does not match its command's schema. */
-export const heldToSchema = (renderer: Renderer, command: CommandDef): Renderer => {
-  const check = makeDataCheck(outputSchemaOf(command));
+export const heldToSchema = (renderer: Renderer, command: CommandDef, isOverHosts = false): Renderer => {
+  const checkOne = makeDataCheck(outputSchemaOf(command));
+  const check = isOverHosts ? (data: unknown) => ofHosts(command.command, data, checkOne) : checkOne;
   return {
     ...renderer,
     end(ended) {

@@ -5,7 +5,7 @@ import { type Env, type Streams, stateDirOf } from "./context.ts";
 import { withDefaults } from "./defaults/apply.ts";
 import { execute, newRequestId } from "./execute.ts";
 import { CHECKS } from "./handlers.ts";
-import { placeOf, withHost } from "./hosts.ts";
+import { placeOf, withHosts } from "./hosts.ts";
 import { type Call, parse } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { ndjsonRenderer } from "./render/ndjson.ts";
@@ -26,7 +26,7 @@ export const run = async (
     await streams.stdout(inMode("agent/help", { text }, `${text}\n`, parsed.flags, env, started));
     return 0;
   }
-  const call = await withHost(parsed.call, stateDirOf({}, env, process.cwd()));
+  const call = await withHosts(parsed.call, stateDirOf({}, env, process.cwd()));
   if (call.flags.schema && !call.unknown && call.problems.length === 0) {
     const { schemasOf } = await import("./manifest.ts");
     const schemas = schemasOf(call.command);

@@ -16,6 +16,7 @@ import { readInstant } from "../base/instant.ts";
 import { NAME_MAX_BYTES } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { CURSOR } from "../protocol/cursor.ts";
+import { isHostsCursor } from "../protocol/hosts-cursor.ts";
 import { NAME_FORM } from "../protocol/spec-fields.ts";
 
 const good = (value: unknown): Reading<unknown> => ({ ok: true, value });
@@ -55,7 +56,9 @@ const readSignal = (text: string): Reading<unknown> => {
 
 const readCursor = (text: string): Reading<unknown> => {
   if (INTEGER.test(text)) return good(Number(text));
-  return CURSOR.test(text) ? good(text) : bad(`needs a seq or EPOCH:SEQ, not "${text}"`);
+  return CURSOR.test(text) || isHostsCursor(text)
+    ? good(text)
+    : bad(`needs a seq or EPOCH:SEQ, not "${text}"`);
 };
 
 /** A name that the user gives, with its bound. */

@@ -26,7 +26,8 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     name: "host",
     type: "string",
     value: "HOST",
-    help: "host of the daemon: ssh://…, exec:… or a name of config.yaml (docs/how-to/other-hosts.md)",
+    repeatable: true,
+    help: "host of the daemon, or several (a,b): ssh://…, exec:…, a name, local, all (docs/how-to/other-hosts.md)",
     default: "this machine",
   },
   {

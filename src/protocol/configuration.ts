@@ -1,6 +1,6 @@
 /** The configuration of a daemon, `config.yaml` in its state directory: what users add and allow. Every part is optional. */
 import * as z from "zod";
-import { parseHost } from "../base/host-address.ts";
+import { ALL_HOSTS, LOCAL_HOST, parseHost } from "../base/host-address.ts";
 import { parseAddress } from "../base/http-address.ts";
 import {
   BRIDGE_COMMAND_MAX_WORDS,
@@ -84,7 +84,11 @@ const Hosts = z
     z
       .string()
       .max(HOST_NAME_MAX_CHARS)
-      .regex(NAME_FORM, "a host's name has letters, digits, '.', '_' and '-'"),
+      .regex(NAME_FORM, "a host's name has letters, digits, '.', '_' and '-'")
+      .refine(
+        (name) => name !== LOCAL_HOST && name !== ALL_HOSTS,
+        `"${LOCAL_HOST}" is this machine and "${ALL_HOSTS}" is every host; give it another name`,
+      ),
     z
       .string()
       .refine(

@@ -3,6 +3,7 @@
 import type { Client } from "../../daemon/client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
+import { isHostsCursor, readHostsCursor } from "../../protocol/hosts-cursor.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { WorkerView } from "../../runtime/api.ts";
@@ -56,20 +57,28 @@ export const follow = async (
     ].join(" ");
   const { next, cursor } = await outlasting(context, { start, resume }, async (client) => {
     if (context.mode === "text") await learnNames(context, client, refs);
-    const { epoch, head } = await client.request("daemon/status", {});
+    const { epoch, head, store_id } = await client.request("daemon/status", {});
+    if (isHostsCursor(from)) from = readHostsCursor(from)?.get(store_id) ?? isNew(context);
     // Use a full cursor from the start: "the end of the log" would be another place for the next daemon, and a bare seq
     // would name another record if an older copy of the log is restored meanwhile.
     if (query.since_ms === undefined) from ??= head;
     if (typeof from === "number" && from > 0) from = cursorOf(epoch, from);
     const since_ms = from === undefined ? query.since_ms : undefined;
+    await context.at({ store_id, cursor: typeof from === "string" ? from : cursorOf(epoch, 0) });
     return client.watch({ ...query, from, since_ms }, (record) => {
       from = cursorOf(epoch, record.seq);
       if (!isWanted(record)) return undefined;
       records++;
+      void context.at({ store_id, cursor: from });
       return context.record(record);
     });
   });
   return { next, records, cursor };
+};
+
+/** A log without a place in the cursor was not read then: its records follow from now on. */
+const isNew = (context: Context): undefined => {
+  context.notice("The cursor of --from has no place in this log: its new records follow.");
 };
 
 const learnNames = async (context: Context, client: Client, refs: readonly string[]): Promise<void> => {

@@ -1,6 +1,7 @@
 /** Follows the records of one stream of the log: of a namespace of the blackboard, or of a board. */
 import { commandLine } from "../../base/shell.ts";
 import { cursorOf, type StartCursor } from "../../protocol/cursor.ts";
+import { isHostsCursor } from "../../protocol/hosts-cursor.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { CommandResult, Context } from "../context.ts";
@@ -10,7 +11,9 @@ import type { Call } from "../parse.ts";
 export const watchStreamProblems = ({ command, flags }: Call): readonly string[] =>
   flags.from !== undefined && flags.since !== undefined
     ? [`agent ${command.words.join(" ")} takes --from or --since, not both`]
-    : [];
+    : isHostsCursor(flags.from as StartCursor | undefined)
+      ? [`agent ${command.words.join(" ")} reads one log: --from is a seq or EPOCH:SEQ`]
+      : [];
 
 type WatchName = "bb/watch" | "board/watch";
 

@@ -29,12 +29,14 @@ export interface JsonOptions {
   readonly generation: Generation;
   /** Test mode: throws if an envelope breaks a rule of the contract. */
   readonly validate: boolean;
+  /** The answer is that of several hosts. */
+  readonly isOverHosts?: boolean;
 }
 
-export const jsonRenderer = ({ generation, validate }: JsonOptions): Renderer => ({
+export const jsonRenderer = ({ generation, validate, isOverHosts }: JsonOptions): Renderer => ({
   record: (record) => `${JSON.stringify(record)}\n`,
   end({ command, outcome, exit, duration_ms, request_id, meta }) {
-    const member = LIST_MEMBER[command.command];
+    const member = LIST_MEMBER[command.command] ?? (isOverHosts ? "hosts" : undefined);
     const shown =
       outcome.ok && member !== undefined
         ? { ...outcome, value: (outcome.value as Record<string, unknown>)[member] }

@@ -90,6 +90,13 @@ export class LineWriter {
   }
 
   private tagOf(record: LogRecord): string {
+    const { host } = record as { readonly host?: string };
+    return host === undefined
+      ? this.subjectOf(record)
+      : `${oneLine(host, TAG_MAX_COLUMNS)}/${this.subjectOf(record)}`;
+  }
+
+  private subjectOf(record: LogRecord): string {
     const id = record.worker_id;
     if (id === undefined)
       return record.stream.startsWith("tree:") ? record.stream.slice("tree:".length) : "daemon";

@@ -1,5 +1,6 @@
 /** Text mode: results on stdout; errors, warnings and advice on stderr. */
 import type { JobStep } from "../../protocol/jobs.ts";
+import { renderHosts } from "./hosts.ts";
 import { stepText } from "./jobs.ts";
 import type { Printer } from "./pieces.ts";
 import type { Renderer } from "./renderer.ts";
@@ -15,6 +16,8 @@ export interface TextOptions {
   /** Width of the terminal of stderr. */
   readonly errorColumns: number | undefined;
   readonly printer: Printer;
+  /** The answer is that of several hosts. */
+  readonly isOverHosts: boolean;
 }
 
 /** Commands whose failure has a result to show: a table by id, the changes made, the doctor's checks. */
@@ -48,6 +51,7 @@ export const textRenderer = ({
   columns,
   errorColumns,
   printer,
+  isOverHosts,
 }: TextOptions): Renderer => ({
   record: (record) => (isStep(record) ? `${stepText(record, paint)}\n` : printer.record(record)),
   rest: printer.rest,
@@ -56,9 +60,11 @@ export const textRenderer = ({
     const told = (text: string): string => `${wrapLines(text, errorColumns)}\n`;
     const isShown =
       outcome.ok ||
-      (outcome.value !== undefined && SHOWN_ON_FAILURE.has(name) && !isOneResult(outcome.value));
+      (outcome.value !== undefined &&
+        (isOverHosts || (SHOWN_ON_FAILURE.has(name) && !isOneResult(outcome.value))));
     const context = { paint, flags, now: Date.now(), terminal: isStdoutTerminal, columns };
-    const body = isShown ? renderText(name, outcome.value, context) : "";
+    const render = isOverHosts ? renderHosts : renderText;
+    const body = isShown ? render(name, outcome.value as object, context) : "";
     const warnings = (outcome.warnings ?? [])
       .map((warning) => told(`${errorPaint("warn", "warning:")} ${neutralise(warning)}`))
       .join("");

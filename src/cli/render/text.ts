@@ -73,6 +73,9 @@ const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, no
 /** Columns of a task if no terminal bounds it. */
 const TASK_COLUMNS = 60;
 
+/** Columns of a host. */
+const HOST_COLUMNS = 32;
+
 /** Columns of the reason for a pause in a table. */
 const PAUSE_COLUMNS = 40;
 
@@ -83,13 +86,22 @@ const stateCell = ({ state, queue, question, paused, approvals, reason, denied }
 /** Columns of the list that a narrow terminal leaves out. */
 const SPARE = ["TASK", "PROCS", "PID", "RUNTIME", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
 
-const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
-  if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
+/** A row of several hosts bears its host. */
+type OfHost<T> = T & { readonly host?: string };
+
+const list: TextOf<{ readonly workers: readonly OfHost<WorkerView>[] }> = (
+  { workers },
+  { paint, flags, now, columns },
+) => {
+  if (flags.quiet)
+    return workers.map(({ host, id }) => (host === undefined ? id : `${host}/${id}`)).join("\n");
   // A hint on stderr says that the list is empty.
   if (workers.length === 0) return "";
   const chars = uniqueChars(workers.map((worker) => worker.id));
   const isMixed = workers.some(isElsewhere);
+  const isOverHosts = workers[0]?.host !== undefined;
   const head = [
+    ...(isOverHosts ? ["HOST"] : []),
     "ID",
     "NAME",
     "KIND",
@@ -104,6 +116,7 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
     "TASK",
   ];
   const rows = workers.map((worker) => [
+    ...(isOverHosts ? [oneLine(worker.host ?? "", HOST_COLUMNS)] : []),
     worker.id.slice(0, chars),
     worker.name ?? "–",
     worker.kind,

@@ -40,23 +40,54 @@ const COLUMNS = ["WORKERS", "TURNS", "TOOLS", "IN", "CACHED", "OUT", "REASONING"
 /** Columns that a narrow terminal leaves out. */
 const SPARE = ["REASONING", "CACHED", "TOOLS", "WORKERS"];
 
-export const usageText: TextOf<UsageReply> = ({ rows, total, by }, { paint, columns }) => {
+/** A row of several hosts bears its host. */
+type ShownRow = UsageRow & { readonly host?: string };
+
+/** The usage of several hosts, with one sum of all. */
+export const usageOfHosts: TextOf<{ readonly hosts: readonly (UsageReply & { readonly host: string })[] }> = (
+  { hosts },
+  context,
+) => {
+  const [first] = hosts;
+  if (first === undefined) return "";
+  const rows = hosts.flatMap(({ host, rows: own }) => own.map((row) => ({ host, ...row })));
+  const total = hosts.map((each) => each.total).reduce(added);
+  return usageText({ ...first, rows, total }, context);
+};
+
+/** An unknown amount counts only where both are unknown. */
+const added = (a: UsageSum, b: UsageSum): UsageSum =>
+  Object.fromEntries(
+    Object.entries(a).map(([key, value]: [string, number | null]) => {
+      const other: number | null = b[key as keyof UsageSum];
+      return [key, value === null ? other : value + (other ?? 0)];
+    }),
+  ) as unknown as UsageSum;
+
+export const usageText: TextOf<Omit<UsageReply, "rows"> & { readonly rows: readonly ShownRow[] }> = (
+  { rows, total, by },
+  { paint, columns },
+) => {
   // A hint on stderr says that there are no rows.
   if (rows.length === 0) return "";
   const chars = uniqueChars(rows.map(({ key }) => key ?? ""));
   const nameOf = ({ key, name }: UsageRow): string =>
     name ?? (key === null ? (UNKNOWN[by] ?? "(none)") : by === "worker" ? key.slice(0, chars) : key);
   const head = by.startsWith(LABEL) ? by.slice(LABEL.length).toUpperCase() : HEADS[by]!;
+  const isOverHosts = rows[0]?.host !== undefined;
+  const keyed = (host: string, key: string): readonly string[] =>
+    [...(isOverHosts ? [host] : []), key].map((cell) => oneLine(cell, KEY_COLUMNS));
+  const firsts = isOverHosts ? 2 : 1;
   const lines = [
-    [oneLine(head, KEY_COLUMNS), ...COLUMNS],
-    ...rows.map((row) => [oneLine(nameOf(row), KEY_COLUMNS), ...cells(row)]),
-    ["total", ...cells(total)],
+    [...keyed("HOST", head), ...COLUMNS],
+    ...rows.map((row) => [...keyed(row.host ?? "", nameOf(row)), ...cells(row)]),
+    [...keyed("all", "total"), ...cells(total)],
   ];
   // Figures are aligned at their ends.
-  const widths = COLUMNS.map((_, at) => Math.max(...lines.map((line) => line[at + 1]!.length)));
-  const [top, ...body] = lines.map(([first, ...figures]) => [
-    first!,
-    ...figures.map((cell, at) => cell.padStart(widths[at]!)),
+  const widths = COLUMNS.map((_, at) => Math.max(...lines.map((line) => line[at + firsts]!.length)));
+  const [top, ...body] = lines.map((line) => [
+    ...line.slice(0, firsts),
+    ...line.slice(firsts).map((cell, at) => cell.padStart(widths[at]!)),
   ]);
   const last = body.pop()!;
   const shown = [top!.map((cell) => paint("dim", cell)), ...body, last.map((cell) => paint("bold", cell))];

@@ -1,0 +1,87 @@
+/** A call for several hosts as one call for each. Pure. */
+import type { NamedHost } from "../base/host-address.ts";
+import type { ArgDef } from "../commands/command.ts";
+import { RUN_THERE } from "../commands/hosts.ts";
+import { isHostsCursor } from "../protocol/hosts-cursor.ts";
+import type { Call } from "./parse.ts";
+
+export interface HostCall {
+  readonly host: NamedHost;
+  /** Its arguments are those of the host alone, as the host knows them. */
+  readonly call: Call;
+}
+
+export const isOverHosts = ({ hosts = [] }: Pick<Call, "hosts">): boolean => hosts.length > 1;
+
+/** Commands without a row or a record that could bear a host, or with one stream of a log that is not of workers. */
+const ONE_HOST: ReadonlySet<string> = new Set([
+  "agent/top",
+  "agent/attach",
+  "jobs/tail",
+  "bb/watch",
+  "board/watch",
+]);
+
+/** The arguments that name workers, by their places. */
+const refsOf = ({ command, args }: Call): readonly number[] => {
+  const last = command.args.at(-1);
+  const argOf = (at: number): ArgDef | undefined =>
+    command.args[at] ?? (last?.variadic === true ? last : undefined);
+  return args.flatMap((_, at) => (["worker", "living"].includes(argOf(at)?.complete ?? "") ? [at] : []));
+};
+
+const hostOf = (ref: string, hosts: readonly NamedHost[]): NamedHost | undefined =>
+  hosts.find(({ name }) => ref.startsWith(`${name}/`));
+
+/** One call a host, in the order of `--host`: all of them, or those of which the call names a worker as HOST/NAME. */
+export const hostCalls = (call: Call): readonly HostCall[] => {
+  const { hosts = [], args } = call;
+  const refs = refsOf(call);
+  const isFor = (host: NamedHost, at: number): boolean =>
+    !refs.includes(at) || hostOf(args[at]!, hosts) === host;
+  const named = hosts.filter((host) => refs.some((at) => isFor(host, at)));
+  return (refs.length === 0 ? hosts : named).map((host) => {
+    const own = args.flatMap((arg, at) => {
+      if (!isFor(host, at)) return [];
+      return refs.includes(at) ? [arg.slice(host.name.length + 1)] : [arg];
+    });
+    return { host, call: { ...call, args: own, hosts: [host] } };
+  });
+};
+
+/** The call for those of its hosts that it concerns, or with its mistakes. A call for one host alone names workers as that host does. */
+export const narrowed = (call: Call): Call => {
+  if (!isOverHosts(call)) return call;
+  const problems = problemsOf(call);
+  if (problems.length > 0) return { ...call, problems: [...call.problems, ...problems] };
+  const calls = hostCalls(call);
+  return calls.length === 1 ? calls[0]!.call : { ...call, hosts: calls.map(({ host }) => host) };
+};
+
+const problemsOf = (call: Call): readonly string[] => {
+  const { command, args, flags, hosts = [] } = call;
+  const words = `agent ${command.words.join(" ")}`;
+  const [{ name }] = hosts as [NamedHost];
+  if (RUN_THERE.has(command.command) || ONE_HOST.has(command.command) || (command.stream && flags.raw))
+    return [`${words} is for one host: --host ${name}`];
+  const refs = refsOf(call).map((at) => args[at]!);
+  const homeless = refs.filter((ref) => hostOf(ref, hosts) === undefined);
+  if (homeless.length > 0)
+    return homeless.map((ref) => `${ref} needs its host before it, as in ${name}/${ref}`);
+  if (refs.length === 0 && command.danger !== "safe")
+    return [`${words} without a HOST/NAME changes one host at a time: --host ${name}`];
+  if (refs.length > 0 && new Set(refs.map((ref) => hostOf(ref, hosts))).size === 1) return [];
+  return onlyOfOne(call).map((flag) => `${flag} belongs to one host: --host ${name}`);
+};
+
+/** Flags whose value only one host gave. */
+const onlyOfOne = ({ command, flags }: Call): readonly string[] => {
+  const from = flags.from as number | string | undefined;
+  const isOfOne = from !== undefined && from !== 0 && !isHostsCursor(from);
+  const isFollowedTree = command.command === "agent/tree" && flags.follow === true;
+  return [
+    ...(flags.cursor === undefined ? [] : ["--cursor"]),
+    ...(isOfOne ? [`--from ${from}`] : []),
+    ...(isFollowedTree ? ["--follow"] : []),
+  ];
+};
