@@ -67,7 +67,7 @@ const problemsOf = (call: Call): readonly string[] => {
   const refs = refsOf(call).map((at) => args[at]!);
   const homeless = refs.filter((ref) => hostOf(ref, hosts) === undefined);
   if (homeless.length > 0)
-    return homeless.map((ref) => `${ref} needs its host before it, as in ${name}/${ref}`);
+    return homeless.map((ref) => `with several hosts a worker is named with its own, as in ${name}/${ref}`);
   if (refs.length === 0 && command.danger !== "safe")
     return [`${words} without a HOST/NAME changes one host at a time: --host ${name}`];
   if (refs.length > 0 && new Set(refs.map((ref) => hostOf(ref, hosts))).size === 1) return [];

@@ -22,14 +22,13 @@ export const overHosts = async (context: Context, handler: CommandHandler): Prom
       (cause): CommandResult => failure(asHoldfastError(cause)),
     );
     // The others may go on for days, and the end would be the first word of it.
-    if (isStream && !result.ok) context.notice(`${name}: ${result.error.message}`);
+    if (isStream && !result.ok && result.error.code !== "CANCELLED")
+      context.notice(`${name}: ${result.error.message}`);
     places.leave(name);
     waiting.delete(name);
     return { host: name, result };
   };
-  const whole = merged(context.call.command.command, await Promise.all(calls.map(ask)).finally(done));
-  const cursor = places.text();
-  return isStream && cursor !== "" ? { ...whole, meta: { ...whole.meta, cursor } } : whole;
+  return merged(context.call.command.command, await Promise.all(calls.map(ask)).finally(done));
 };
 
 /** The command on one host sees only that host, and each word and record of it bears the host's name. */
@@ -59,13 +58,13 @@ const contextOf = (context: Context, { host, call }: HostCall, places: Places): 
 /** Where the streams of the hosts stand. No record is shown before all have begun: the cursor of each has a place of every host. */
 class Places {
   private readonly byHost = new Map<string, StreamPlace>();
-  private missing: number;
-  private readonly gone = new Set<string>();
+  private readonly hosts: number;
+  private readonly settled = new Set<string>();
   private readonly begun: Promise<void>;
   private begin: () => void = () => undefined;
 
   constructor(hosts: number) {
-    this.missing = hosts;
+    this.hosts = hosts;
     this.begun = new Promise((resolve) => {
       this.begin = resolve;
     });
@@ -79,32 +78,26 @@ class Places {
       throw new HoldfastError("INVALID_REQUEST", `${twin[0]} and ${host} are the same daemon.`, {
         suggestion: `Name one of them with --host.`,
       });
-    const isFirst = !this.byHost.has(host);
     this.byHost.set(host, place);
-    if (isFirst) this.arrived(host);
+    this.settle(host);
     return this.begun;
   }
 
-  /** The host has no stream, or its stream is over. */
+  /** The host has no stream, or its stream is over: nobody waits for it. */
   leave(host: string): void {
-    if (!this.byHost.has(host)) this.arrived(host);
+    this.settle(host);
   }
 
-  /** Undefined for a host whose records are no stream from a place. */
+  /** The cursor of all; undefined for a host whose records are no stream from a place. */
   of(host: string): string | undefined {
-    return this.byHost.has(host) ? this.text() : undefined;
-  }
-
-  text(): string {
+    if (!this.byHost.has(host)) return undefined;
     return hostsCursorOf(
       new Map([...this.byHost.values()].map(({ store_id, cursor }) => [store_id, cursor])),
     );
   }
 
-  private arrived(host: string): void {
-    if (this.gone.has(host)) return;
-    this.gone.add(host);
-    this.missing -= 1;
-    if (this.missing === 0) this.begin();
+  private settle(host: string): void {
+    this.settled.add(host);
+    if (this.settled.size === this.hosts) this.begin();
   }
 }

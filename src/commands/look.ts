@@ -150,7 +150,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
     exits: [5],
     summary: "Follow records until the named workers end",
     details:
-      "With --all, or without an ID, it runs until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ, as replies and hints print it. If an older copy of the log was restored, a cursor with its epoch is refused, but one without may be misread.",
+      "With --all, or without an ID, it runs until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ, as replies and hints print it. If an older copy of the log was restored, a cursor with its epoch is refused, but one without may be misread. With several hosts, the `cursor` of any record continues all of them.",
     args: [ids("workers to follow", { required: false })],
     flags: [
       { name: "all", short: "a", type: "bool", help: "follow every worker, until Ctrl-C" },

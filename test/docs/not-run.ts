@@ -68,7 +68,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "it needs claude; test/cli/acp/serve.e2e.test.ts joins the like",
   "docs/how-to/editors.md: agent list": "it shows the worker of the line before",
   "docs/how-to/other-hosts.md":
-    "it needs other hosts; test/cli/hosts-ssh.e2e.test.ts and test/cli/hosts.e2e.test.ts reach the like",
+    "it needs other hosts; test/cli/hosts-ssh.e2e.test.ts, hosts.e2e.test.ts and hosts-several.e2e.test.ts reach the like",
   "docs/how-to/http.md":
     "its addresses and tokens differ each time; test/cli/http.e2e.test.ts asks the like of them",
   'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':
