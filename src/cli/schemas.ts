@@ -183,8 +183,8 @@ export const record = z.object({
   correlation_id: z.string(),
   causation_id: z.string(),
   payload: z.record(z.string(), z.json()),
-  host: z.string().optional().describe("with several hosts"),
-  cursor: z.string().optional().describe("with several hosts: --from continues all of them after it"),
+  host: z.string().optional(),
+  cursor: z.string().optional().describe("for --from"),
 });
 
 export const why = z.object({

@@ -27,7 +27,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     type: "string",
     value: "HOST",
     repeatable: true,
-    help: "host of the daemon, or several (a,b): ssh://…, exec:…, a name, local, all (docs/how-to/other-hosts.md)",
+    help: "hosts, as a,b: ssh://…, exec:…, a name, local or all (docs/how-to/other-hosts.md)",
     default: "this machine",
   },
   {
