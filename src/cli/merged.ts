@@ -2,45 +2,20 @@
 import { HoldfastError } from "../protocol/errors.ts";
 import { success } from "../protocol/outcome.ts";
 import type { CommandResult } from "./context.ts";
-import { LIST_MEMBER } from "./render/json.ts";
+import { rowsMember, rowsOf } from "./render/host-rows.ts";
 
 export interface HostResult {
   readonly host: string;
   readonly result: CommandResult;
 }
 
-export interface HostRow {
-  readonly host: string;
-}
-
-/** The member of the answers of several hosts that has the rows: that of a list, which has a row for each of its own. */
-export const rowsMember = (command: string): string => LIST_MEMBER[command] ?? "hosts";
-
-const rowsOf = (command: string, { host, result: { value } }: HostResult): readonly HostRow[] => {
-  if (value === undefined) return [];
-  const member = LIST_MEMBER[command];
-  if (member === undefined) return [{ host, ...(value as object) }];
-  const rows = (value as Readonly<Record<string, readonly object[]>>)[member] ?? [];
-  return rows.map((row) => ({ host, ...row }));
-};
-
-/** The rows of each host, as the host's own answer: what `rowsOf` has put together. */
-export const answersIn = (command: string, value: object): ReadonlyMap<string, object> => {
-  const rows = (value as Readonly<Record<string, readonly HostRow[]>>)[rowsMember(command)] ?? [];
-  const member = LIST_MEMBER[command];
-  const answers = new Map<string, object>();
-  for (const { host, ...row } of rows) {
-    const own =
-      member === undefined ? undefined : (answers.get(host) as Record<string, object[]> | undefined);
-    if (own !== undefined) own[member!]!.push(row);
-    else answers.set(host, member === undefined ? row : { [member]: [row] });
-  }
-  return answers;
-};
-
 /** A host that failed is named in the error, and in its `details.hosts`; the rows of the others are there all the same. */
 export const merged = (command: string, results: readonly HostResult[]): CommandResult => {
-  const value = { [rowsMember(command)]: results.flatMap((each) => rowsOf(command, each)) };
+  const value = {
+    [rowsMember(command)]: results.flatMap(({ host, result: { value: own } }) =>
+      own === undefined ? [] : rowsOf(command, host, own as object),
+    ),
+  };
   const warnings = results.flatMap(({ host, result }) =>
     (result.warnings ?? []).map((text) => `${host}: ${text}`),
   );

@@ -9,7 +9,7 @@ import { type HostResult, merged } from "./merged.ts";
 
 export const overHosts = async (context: Context, handler: CommandHandler): Promise<CommandResult> => {
   const calls = hostCalls(context.call);
-  const places = new Places(calls.length);
+  const places = new StreamPlaces(calls.length);
   const waiting = new Set(calls.map(({ host }) => host.name));
   const isStream = context.call.command.stream !== false;
   context.onInterrupt = { sentence: "The hosts and their workers go on." };
@@ -32,7 +32,7 @@ export const overHosts = async (context: Context, handler: CommandHandler): Prom
 };
 
 /** The command on one host sees only that host, and each word and record of it bears the host's name. */
-const contextOf = (context: Context, { host, call }: HostCall, places: Places): Context => {
+const contextOf = (context: Context, { host, call }: HostCall, places: StreamPlaces): Context => {
   const { name } = host;
   const told = (text: string): string => `${name}: ${text}`;
   const line = (value: object) => {
@@ -56,7 +56,7 @@ const contextOf = (context: Context, { host, call }: HostCall, places: Places): 
 };
 
 /** Where the streams of the hosts stand. No record is shown before all have begun: the cursor of each has a place of every host. */
-class Places {
+class StreamPlaces {
   private readonly byHost = new Map<string, StreamPlace>();
   private readonly hosts: number;
   private readonly settled = new Set<string>();

@@ -6,8 +6,8 @@ import * as z from "zod";
 import type { CommandDef } from "../commands/command.ts";
 import { SENT_WHOLE } from "../protocol/artifactize.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { answersIn, rowsMember } from "./merged.ts";
 import { outputSchemaOf } from "./output-schemas.ts";
+import { answersIn, rowsMember } from "./render/host-rows.ts";
 import { LIST_MEMBER } from "./render/json.ts";
 import type { Renderer } from "./render/renderer.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { answersIn, merged } from "../../src/cli/merged.ts";
+import { merged } from "../../src/cli/merged.ts";
+import { answersIn } from "../../src/cli/render/host-rows.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { failure, success } from "../../src/protocol/outcome.ts";
 

@@ -1,5 +1,5 @@
 /** The answers of several hosts for people: one table with a column of hosts where there is one, else a section a host. */
-import { answersIn } from "../merged.ts";
+import { answersIn } from "./host-rows.ts";
 import { oneLine } from "./terminal.ts";
 import { renderText, type TextContext } from "./text.ts";
 import { usageOfHosts } from "./usage.ts";

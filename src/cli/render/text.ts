@@ -3,10 +3,9 @@ import { commandLine } from "../../base/shell.ts";
 import { PROGRAM_KIND } from "../../commands/kinds.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import type { ResolvedDefault } from "../../protocol/defaults.ts";
-import { deniedCount } from "../../protocol/denied.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import type { TreeNode, TreeSupervisor, WaitReply, WorkerInfo, WorkerView } from "../../runtime/replies.ts";
+import type { TreeNode, TreeSupervisor, WaitReply, WorkerInfo } from "../../runtime/replies.ts";
 import type { Valid } from "../reports.ts";
 import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
@@ -26,6 +25,7 @@ import { JOB_TEXTS } from "./jobs.ts";
 import { capabilities, mcpText } from "./kinds-text.ts";
 import { limitsOf } from "./limits.ts";
 import { LineWriter } from "./line.ts";
+import { ended, list, TASK_COLUMNS } from "./list.ts";
 import { MAIL_TEXTS } from "./mailbox.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { NOTIFY_TEXTS } from "./notify.ts";
@@ -39,12 +39,12 @@ import { searchText } from "./search.ts";
 import { SKILL_TEXTS } from "./skills.ts";
 import { spawnManyText } from "./spawn-many.ts";
 import { stateWord, toneOf } from "./states.ts";
-import { cut, neutralise, oneLine, type Paint, table, wrapLines } from "./terminal.ts";
+import { cut, neutralise, oneLine, type Paint, wrapLines } from "./terminal.ts";
 import { TOKEN_TEXTS } from "./tokens.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { count, duration, uniqueChars } from "./units.ts";
 import { spentOf, subtreeWords, usageText } from "./usage.ts";
-import { isWide, resourceCells, resourceWords } from "./wide.ts";
+import { resourceWords } from "./wide.ts";
 
 export interface TextContext {
   readonly paint: Paint;
@@ -63,76 +63,6 @@ export interface ShownWorker extends WorkerInfo {
 }
 
 export type TextOf<T> = (value: T, context: TextContext) => string;
-
-const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, now: number): string => {
-  if (worker.ended_at === null) return "";
-  const how = worker.signal ?? (worker.exit_code === null ? "" : `code ${worker.exit_code}`);
-  return `${how ? `${how}, ` : ""}${age(worker.ended_at, now)} ago`;
-};
-
-/** Columns of a task if no terminal bounds it. */
-const TASK_COLUMNS = 60;
-
-/** Columns of a host. */
-const HOST_COLUMNS = 32;
-
-/** Columns of the reason for a pause in a table. */
-const PAUSE_COLUMNS = 40;
-
-/** The state in a table, with the place in the queue, or the open question. */
-const stateCell = ({ state, queue, question, paused, approvals, reason, denied }: WorkerView): string =>
-  `${stateWord(state)}${denied ? ` (${deniedCount(denied)} denied)` : ""}${approvals && !paused ? " (asks permission)" : ""}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
-
-/** Columns of the list that a narrow terminal leaves out. */
-const SPARE = ["TASK", "PROCS", "PID", "RUNTIME", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
-
-/** A row of several hosts bears its host. */
-type OfHost<T> = T & { readonly host?: string };
-
-const list: TextOf<{ readonly workers: readonly OfHost<WorkerView>[] }> = (
-  { workers },
-  { paint, flags, now, columns },
-) => {
-  if (flags.quiet)
-    return workers.map(({ host, id }) => (host === undefined ? id : `${host}/${id}`)).join("\n");
-  // A hint on stderr says that the list is empty.
-  if (workers.length === 0) return "";
-  const chars = uniqueChars(workers.map((worker) => worker.id));
-  const isMixed = workers.some(isElsewhere);
-  const isOverHosts = workers[0]?.host !== undefined;
-  const head = [
-    ...(isOverHosts ? ["HOST"] : []),
-    "ID",
-    "NAME",
-    "KIND",
-    "STATE",
-    "RUN",
-    "RESTARTS",
-    "PID",
-    ...(isMixed ? ["RUNTIME"] : []),
-    ...(isWide(flags) ? ["CPU", "MEMORY", "PROCS"] : []),
-    "AGE",
-    ...(flags.all ? ["ENDED"] : []),
-    "TASK",
-  ];
-  const rows = workers.map((worker) => [
-    ...(isOverHosts ? [oneLine(worker.host ?? "", HOST_COLUMNS)] : []),
-    worker.id.slice(0, chars),
-    worker.name ?? "–",
-    worker.kind,
-    paint(worker.question || worker.paused ? "warn" : toneOf(worker.state), stateCell(worker)),
-    String(worker.incarnation),
-    String(worker.restarts),
-    worker.pid === null ? "–" : String(worker.pid),
-    ...(isMixed ? [oneLine(worker.backend_kind ?? "–")] : []),
-    ...(isWide(flags) ? resourceCells(worker) : []),
-    age(worker.created_at, now),
-    ...(flags.all ? [ended(worker, now)] : []),
-    oneLine(worker.task, TASK_COLUMNS),
-  ]);
-  const layout = { fit: columns, spare: SPARE };
-  return table([head.map((cell) => paint("dim", cell)), ...rows], layout);
-};
 
 const supervisorLine = (node: TreeSupervisor, name: string, used: string, paint: Paint): string => {
   const strategy = paint("dim", stateWord(node.strategy));
