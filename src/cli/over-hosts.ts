@@ -55,7 +55,7 @@ const contextOf = (context: Context, { host, call }: HostCall, places: StreamPla
   };
 };
 
-/** Where the streams of the hosts stand. No record is shown before all have begun: the cursor of each has a place of every host. */
+/** The newest place of each stream of the call. No record is shown before all have begun: the cursor of each has a place of every host. */
 class StreamPlaces {
   private readonly byHost = new Map<string, StreamPlace>();
   private readonly hosts: number;

@@ -1,5 +1,5 @@
 /**
- * Where a reader of several logs stands: one cursor a log, in one text that clients keep and give back as it is. The key is the
+ * The place of a reader of several logs: one cursor a log, in one text that clients keep and give back as it is. The key is the
  * id of the log's store, so a host may get another name in between.
  */
 import { HOSTS_MAX } from "../base/limits.ts";
