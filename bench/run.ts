@@ -9,6 +9,7 @@ import { bootAdopt } from "./boot-adopt.ts";
 import { dashboard } from "./dashboard.ts";
 import { decode } from "./decode.ts";
 import { engine } from "./engine.ts";
+import { hosts } from "./hosts.ts";
 import { http } from "./http.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
@@ -49,6 +50,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   stalled,
   requests,
   http,
+  hosts,
   notify,
   dashboard,
   top,
