@@ -1359,16 +1359,20 @@ export const WEBLISK_ISSUED_LEEWAY_S = 60;
 export const WEBLISK_REPLAY_WINDOW_S = 300;
 /** An id that must come once is remembered for as long as a request with it could pass the window: before and after now. */
 export const WEBLISK_SEEN_S = 600;
-/** Ids that are remembered at a time; while there are as many, further ones are refused. */
+/** Ids that are remembered at a time; while there are as many, further ones are refused. Those that are over are looked for so often. */
 export const WEBLISK_SEEN_MAX = 20_000;
+export const WEBLISK_SEEN_TIDY_MS = 60_000;
+/** Seconds after which a server that remembers as many is worth another try. */
+export const WEBLISK_SEEN_RETRY_S = 60;
 /** The port of an orchestrator. */
 export const WEBLISK_PORT_DEFAULT = 9_800;
 /** Bytes of a file of the server: an agent, a grant, the signed result of a task. */
 export const WEBLISK_FILE_MAX_BYTES = 4 * 1024 * 1024;
 /** Bytes of an agent's answer in the result of a task; the rest stays in the log. */
 export const WEBLISK_RESULT_TEXT_MAX_BYTES = 256 * 1024;
-/** A signed result is kept for so long after it was made. */
+/** A signed result is kept for so long after it was made; files that are older are looked for so often. */
 export const WEBLISK_RESULT_KEEP_MS = 30 * 86_400_000;
+export const WEBLISK_RESULT_TIDY_MS = 3_600_000;
 /** Agents that are registered at a time; ones whose tokens have expired and that have no rights make room. */
 export const WEBLISK_AGENTS_MAX = 1_000;
 /** Channels that are open at a time. */
@@ -1389,6 +1393,9 @@ export const WEBLISK_REGISTRATIONS_MAX = 60;
 export const WEBLISK_RATE_NAMES_MAX = 1_000;
 /** Tasks that an agent works on at once, where the command says nothing else. */
 export const WEBLISK_CONCURRENT_DEFAULT = 2;
+/** A server asks whether its daemon is there at most so often, and waits so long for an answer. */
+export const WEBLISK_HEALTH_FRESH_MS = 1_000;
+export const WEBLISK_HEALTH_WAIT_MS = 2_000;
 /** Seconds after which an agent whose places are taken is worth another try. */
 export const WEBLISK_BUSY_RETRY_S = 5;
 /** Connections of a server, the bytes of a request's head, and the time for the head and for the whole request. */

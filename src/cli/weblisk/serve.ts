@@ -42,7 +42,7 @@ export const serve: CommandHandler = async (context) => {
     url: () => url ?? "",
     agents: kinds.map(({ name, kind }) => servedAgent(context, name, kind)),
     roots,
-    workers: new DaemonTaskWorkers({ link, specOf, randomBytes }),
+    workers: new DaemonTaskWorkers({ link, connect: () => context.connect(), specOf, randomBytes }),
     now: Date.now,
     randomBytes,
     tell: (defect: unknown) =>

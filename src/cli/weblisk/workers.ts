@@ -1,6 +1,6 @@
 /** The workers of Weblisk tasks, by the daemon's socket. */
-import { WEBLISK_RESULT_TEXT_MAX_BYTES } from "../../base/limits.ts";
-import { valueOrThrow } from "../../daemon/client.ts";
+import { WEBLISK_HEALTH_WAIT_MS, WEBLISK_RESULT_TEXT_MAX_BYTES } from "../../base/limits.ts";
+import { type Client, valueOrThrow } from "../../daemon/client.ts";
 import { asHoldfastError } from "../../protocol/errors.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { TaskEnd, TaskOrder, TaskWorker, TaskWorkers } from "../../weblisk/server/opened.ts";
@@ -11,6 +11,8 @@ const SAME_TASK_MAX = 8;
 
 export interface TaskWorkersGround {
   readonly link: LastingLink;
+  /** A connection to the daemon that runs; rejects if there is none. */
+  readonly connect: () => Promise<Client>;
   /** The spec of a served agent's workers, before a task is known. */
   readonly specOf: (agent: string) => Promise<WorkerSpecInput>;
   readonly randomBytes: (size: number) => Buffer;
@@ -24,7 +26,12 @@ export class DaemonTaskWorkers implements TaskWorkers {
   }
 
   async find(labels: Readonly<Record<string, string>>): Promise<readonly TaskWorker[]> {
-    const { workers } = await this.ground.link.ask("agent/list", { all: true, labels, limit: SAME_TASK_MAX });
+    const asked = { all: true, labels, limit: SAME_TASK_MAX };
+    const { workers: listed } = await this.ground.link.ask("agent/list", asked);
+    const { workers } =
+      listed.length > 0
+        ? { workers: listed }
+        : await this.ground.link.ask("agent/list", { ...asked, archived: true });
     return workers
       .map((worker) => ({ id: worker.id, labels: worker.labels }))
       .sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -89,6 +96,15 @@ export class DaemonTaskWorkers implements TaskWorkers {
 
   async kill(id: string, reason: string): Promise<void> {
     await this.ground.link.ask("agent/kill", { ids: [id], reason, idempotency_key: crypto.randomUUID() });
+  }
+
+  async isReachable(): Promise<boolean> {
+    try {
+      const client = await this.ground.connect();
+      return (await client.ask("daemon/status", {}, AbortSignal.timeout(WEBLISK_HEALTH_WAIT_MS))).ok;
+    } catch {
+      return false;
+    }
   }
 
   /** A worker that never ran has said nothing. */

@@ -3,25 +3,17 @@
  * leave nothing or everything: the copy is written under one name and renamed when it is complete. The old -wal must be gone
  * before the copy gets the database's name, or SQLite would replay it over the copy.
  */
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { crashPoint } from "../../base/crash-point.ts";
 import { statRegular } from "../../base/files/regular-file.ts";
+import { syncPath } from "../../base/files/sync-path.ts";
 import { WRITE_BACK_STEP_PAGES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { forgetMade } from "./witness.ts";
 
 const wholeCopyOf = (file: string): string => `${file}.written-back`;
-
-export const syncPath = (path: string): void => {
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-};
 
 /** Copies the content of the connection, a few pages per turn of the event loop. Nothing may be written by it meanwhile. */
 export const copyWhole = async (db: Database, file: string): Promise<void> => {

@@ -3,19 +3,19 @@
  * daemon decides who may do what, and writes it down.
  */
 import type { JsonObject } from "../../base/json.ts";
-import { FEDERATION_NOTES_MAX, WEBLISK_RESULT_KEEP_MS } from "../../base/limits.ts";
+import { FEDERATION_NOTES_MAX } from "../../base/limits.ts";
 import { asHoldfastError } from "../../protocol/errors.ts";
 import { federatedWorker } from "../../protocol/peer.ts";
 import type { PeerView } from "../../protocol/replies/peers.ts";
 import { publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { isWholeRotation } from "../identity/rotation.ts";
+import { OnceTable } from "../server/once.ts";
 import type { ServedAgent, ServerGround } from "../server/ports.ts";
 import { RequestRate } from "../server/rates.ts";
-import { digestOf } from "../server/results.ts";
+import { ANSWER_TIDY, digestOf } from "../server/results.ts";
 import { routeIn, type WireRoute } from "../server/routes.ts";
 import { answered, healthStatus, type WireRequest } from "../server/server.ts";
 import type { TaskSender, TaskTable } from "../server/tasks.ts";
-import { SeenIds } from "../signing/replay.ts";
 import { readToken } from "../signing/tokens.ts";
 import { readAs } from "../types/read.ts";
 import { readBody, type WireBody } from "../wire/body.ts";
@@ -61,12 +61,12 @@ export class FederationGateway {
   private readonly ground: GatewayGround;
   private readonly verifier: Verifier;
   private readonly since: number;
-  private readonly seen = new SeenIds();
+  private readonly once: OnceTable;
   private readonly rate = new RequestRate(FEDERATION_NOTES_MAX);
 
   constructor(ground: GatewayGround) {
     this.ground = ground;
-    ground.files.removeOlder("answers", ground.now() - WEBLISK_RESULT_KEEP_MS);
+    this.once = new OnceTable(ground.files);
     this.since = ground.now();
     this.verifier = verifierOf({
       algorithm: ground.key.algorithm.name,
@@ -123,7 +123,7 @@ export class FederationGateway {
     this.rate.take(said.hub_id, ground.now());
     await this.peer(said.hub_id);
     checkDeclaration(body, said, this.receiver());
-    this.once(said);
+    this.once.take(said.hub_id, said.nonce, this.ground.now());
     const peer = await ground.desk.meet(metBy(said, ground.randomBytes));
     const capabilities = sharedWith(ground.own, peer);
     const given = tokenFor(ground, ground.own.hub_id, metPeer(peer), capabilities);
@@ -232,6 +232,7 @@ export class FederationGateway {
   /** The same answer each time, also where a signature differs each time that it is made. */
   private answerOnce(peer: PeerView, content: JsonObject & { readonly task_id: string }): JsonObject {
     const { files, own, randomBytes } = this.ground;
+    files.tidy("answers", this.ground.now(), ANSWER_TIDY);
     const answer = signedNote(this.ground, own, peer.hub_id, content);
     return files.writeOnce("answers", content.task_id, answer, newWireId(randomBytes));
   }
@@ -332,24 +333,7 @@ export class FederationGateway {
   private async proven(body: WireBody, said: Parameters<typeof checkNote>[1]): Promise<void> {
     this.rate.take(said.hub_id, this.ground.now());
     checkNote(body, said, await this.peer(said.hub_id), this.receiver());
-    this.once(said);
-  }
-
-  private once({ hub_id, nonce }: { readonly hub_id: string; readonly nonce: string }): void {
-    const noted = this.seen.note(`${hub_id} ${nonce}`, this.receiver().now_s);
-    if (noted === "new") return;
-    throw noted === "seen"
-      ? new WebliskRefusal(
-          "INVALID_SIGNATURE",
-          "This has come before, so it is a replay; sign another one.",
-          {
-            reason: "nonce_seen",
-          },
-        )
-      : new WebliskRefusal("RATE_LIMITED", "Too many requests are remembered; try again later.", {
-          reason: "nonces_full",
-          retry_after: 60,
-        });
+    this.once.take(said.hub_id, said.nonce, this.ground.now());
   }
 
   private receiver(): Receiver {

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRegular, statAt } from "../../base/files/regular-file.ts";
+import { syncPath } from "../../base/files/sync-path.ts";
 import { IDENTITY_ROTATION_MAX_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { AlgorithmName } from "../../protocol/words.ts";
@@ -57,15 +58,6 @@ const writeNew = (path: string, bytes: Uint8Array, mode: number): void => {
   const fd = openSync(path, "wx", mode);
   try {
     writeSync(fd, bytes);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-};
-
-const syncDirectory = (path: string): void => {
-  const fd = openSync(path, "r");
-  try {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
@@ -157,12 +149,12 @@ const settle = (directory: string, key: IdentityKey): void => {
       // Another process has just ended the same rotation.
       if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
     }
-    syncDirectory(directory);
+    syncPath(directory);
   } else if (statAt(begun) !== undefined && !isFresh(begun)) {
     for (const name of readdirSync(directory).filter((one) => DRAFT.test(one)))
       rmSync(join(directory, name), { force: true });
     rmSync(begun, { force: true });
-    syncDirectory(directory);
+    syncPath(directory);
   }
 };
 
@@ -211,8 +203,8 @@ export const ensureIdentity = (
     rmSync(draft, { force: true });
   }
   replace(shared, key.publicKey, 0o644);
-  syncDirectory(directory);
-  syncDirectory(dirname(directory));
+  syncPath(directory);
+  syncPath(dirname(directory));
   return { key, directory, isNew: true };
 };
 
@@ -246,7 +238,7 @@ export const rotateIdentity = (
       rmSync(begun, { force: true });
       throw rotatedElsewhere(name);
     }
-    syncDirectory(directory);
+    syncPath(directory);
     renameSync(nextKey, secret);
   } catch (cause) {
     rmSync(nextKey, { force: true });

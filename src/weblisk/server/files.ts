@@ -2,19 +2,27 @@
  * Files of a Weblisk server below `weblisk/` of the state directory, for their owner alone. Each is written whole. The end
  * of a task is in the daemon's log; a signed result is kept here, since a signature is made once.
  */
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { readRegular, statRegular } from "../../base/files/regular-file.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
+import { syncPath } from "../../base/files/sync-path.ts";
 import { WEBLISK_FILE_MAX_BYTES } from "../../base/limits.ts";
 
-type Folder = "agents" | "answers" | "channels" | "federation" | "grants" | "results";
+type Folder = "agents" | "answers" | "channels" | "federation" | "grants" | "nonces" | "results";
+
+export interface TidyRule {
+  readonly keep_ms: number;
+  readonly every_ms: number;
+}
 
 /** The names in it are ids of the wire and names of agents, whose forms hold no dot and no slash. */
 const NAME = /^([a-z0-9-]{1,64})\.json$/;
 
 export class ServerFiles {
   private readonly directory: string;
+  /** When each folder is looked through again, in epoch milliseconds. */
+  private readonly nextTidy = new Map<Folder, number>();
 
   constructor(stateDir: string) {
     this.directory = join(stateDir, "weblisk");
@@ -48,6 +56,7 @@ export class ServerFiles {
     writeFileSync(next, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: "wx", flush: true });
     try {
       linkSync(next, path);
+      syncPath(dirname(path));
       return value;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
@@ -55,6 +64,21 @@ export class ServerFiles {
     } finally {
       rmSync(next, { force: true });
     }
+  }
+
+  /** Makes an empty file of this time, in epoch milliseconds. False if it is there, whoever has made it. */
+  mark(folder: Folder, name: string, now: number): boolean {
+    this.make(folder);
+    const path = this.pathOf(folder, name);
+    try {
+      writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+      utimesSync(path, now / 1_000, now / 1_000);
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+      return false;
+    }
+    syncPath(dirname(path));
+    return true;
   }
 
   remove(folder: Folder, name: string): void {
@@ -67,6 +91,14 @@ export class ServerFiles {
       const path = join(this.directory, folder, file);
       if ((statRegular(path)?.mtimeMs ?? before) < before) rmSync(path, { force: true });
     }
+  }
+
+  /** Removes files that were last written over `keep_ms` ago; looks at most once in `every_ms`. Whether it has looked. */
+  tidy(folder: Folder, now: number, { keep_ms, every_ms }: TidyRule): boolean {
+    if (now < (this.nextTidy.get(folder) ?? 0)) return false;
+    this.nextTidy.set(folder, now + every_ms);
+    this.removeOlder(folder, now - keep_ms);
+    return true;
   }
 
   private filesOf(folder: Folder): readonly string[] {

@@ -50,6 +50,8 @@ export interface TaskWorkers {
   /** Undefined if it has not ended after `within_ms`. */
   end(id: string, within_ms: number): Promise<TaskEnd | undefined>;
   kill(id: string, reason: string): Promise<void>;
+  /** Whether the daemon answers now. Never rejects, and starts none. */
+  isReachable(): Promise<boolean>;
 }
 
 /** An agent of this machine on the wire. */

@@ -2,6 +2,18 @@
 import { WEBLISK_RATE_NAMES_MAX, WEBLISK_RATE_WINDOW_MS } from "../../base/limits.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
 
+/** A limit as its requester sees it. */
+export interface RateState {
+  /** Requests in a window. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the oldest counted request leaves the window, in epoch seconds. */
+  readonly reset: number;
+}
+
+/** Told of each limit that a request meets. */
+export type RateTeller = (state: RateState) => void;
+
 export class RequestRate {
   private readonly max: number;
   private readonly taken = new Map<string, number[]>();
@@ -11,11 +23,14 @@ export class RequestRate {
     this.max = max;
   }
 
-  /** Throws RATE_LIMITED, with the seconds until there is room. `now` in milliseconds. */
-  take(name: string, now: number): void {
+  /** Throws RATE_LIMITED, with the seconds until there is room. `now` in epoch milliseconds. */
+  take(name: string, now: number, told: RateTeller = () => undefined): void {
     const times = (this.taken.get(name) ?? []).filter((time) => time > now - WEBLISK_RATE_WINDOW_MS);
-    if (times.length >= this.max) throw this.full((times[0] as number) + WEBLISK_RATE_WINDOW_MS - now);
-    times.push(now);
+    const isFull = times.length >= this.max;
+    if (!isFull) times.push(now);
+    const free_ms = (times[0] ?? now) + WEBLISK_RATE_WINDOW_MS;
+    told({ limit: this.max, remaining: this.max - times.length, reset: Math.ceil(free_ms / 1_000) });
+    if (isFull) throw this.full(free_ms - now);
     this.taken.delete(name);
     this.taken.set(name, times);
     const [oldest] = this.taken.keys();
@@ -31,3 +46,15 @@ export class RequestRate {
     );
   }
 }
+
+/** Headers of an answer about the tightest limit that its request met. */
+export const rateHeaders = (met: readonly RateState[]): Readonly<Record<string, string>> => {
+  const [tightest] = met.toSorted((one, other) => one.remaining - other.remaining);
+  return tightest === undefined
+    ? {}
+    : {
+        "x-ratelimit-limit": String(tightest.limit),
+        "x-ratelimit-remaining": String(tightest.remaining),
+        "x-ratelimit-reset": String(tightest.reset),
+      };
+};

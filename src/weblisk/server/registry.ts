@@ -6,7 +6,7 @@ import { SIGNING_ALGORITHMS } from "../../protocol/words.ts";
 import { type IdentityKey, publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../identity/key-files.ts";
 import { profileOfMember } from "../signing/operations.ts";
-import { checkTimestamp, SeenIds } from "../signing/replay.ts";
+import { checkTimestamp } from "../signing/replay.ts";
 import { issueToken, readToken, TOKEN_LIFETIMES_S, type TokenClaims } from "../signing/tokens.ts";
 import { RegisterRequest } from "../types/agents.ts";
 import { readAs } from "../types/read.ts";
@@ -15,8 +15,9 @@ import { newWireId, wireId } from "../wire/ids.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
 import type { ServerFiles } from "./files.ts";
 import { grantedTo, type RegisteredAgent } from "./grants.ts";
+import { OnceTable } from "./once.ts";
 import type { ServedAgent, ServerGround } from "./ports.ts";
-import { RequestRate } from "./rates.ts";
+import { type RateTeller, RequestRate } from "./rates.ts";
 
 /** The one version of the protocol that there is. */
 const PROTOCOL_VERSION = "1";
@@ -41,13 +42,14 @@ export class AgentRegistry {
   private readonly files: ServerFiles;
   private readonly key: IdentityKey;
   private readonly verifier: Verifier;
-  private readonly seen = new SeenIds();
+  private readonly once: OnceTable;
   private readonly rate = new RequestRate(WEBLISK_REGISTRATIONS_MAX);
   private readonly agents: Map<string, RegisteredAgent>;
 
   constructor(ground: ServerGround, files: ServerFiles) {
     this.ground = ground;
     this.files = files;
+    this.once = new OnceTable(files);
     this.key = ensureIdentity(ground.stateDir, ORCHESTRATOR).key;
     this.verifier = verifierOf({ algorithm: this.key.algorithm.name, publicKey: publicTextOf(this.key) })!;
     const known = files.names("agents").flatMap((name) => files.read<RegisteredAgent>("agents", name) ?? []);
@@ -59,7 +61,7 @@ export class AgentRegistry {
   }
 
   /** A new token for the holder of the key that signed the manifest; a registration is also the only renewal. */
-  register(body: WireBody): JsonObject {
+  register(body: WireBody, told?: RateTeller): JsonObject {
     const now = this.seconds();
     const { manifest, signature, timestamp } = readAs(RegisterRequest, body.value);
     const { name, protocol_version = PROTOCOL_VERSION } = manifest;
@@ -91,7 +93,7 @@ export class AgentRegistry {
         { reason: "name_of_another_key" },
       );
     // New names share a rate, so that a flood of them leaves those that are known their renewals.
-    this.rate.take(found === undefined ? "" : name, this.ground.now());
+    this.rate.take(found === undefined ? "" : name, this.ground.now(), told);
     this.checkOnce(name, manifest, now);
     this.makeRoom(name, now);
     const asked = manifest.capabilities.map((capability) => capability.name);
@@ -226,20 +228,7 @@ export class AgentRegistry {
       throw new WebliskRefusal("INVALID_REQUEST", "The nonce is no id of 32 hex digits; make a new one.", {
         reason: "nonce_malformed",
       });
-    const noted = this.seen.note(`${name}:${id}`, now);
-    if (noted === "seen")
-      throw new WebliskRefusal(
-        "INVALID_SIGNATURE",
-        "This manifest has registered before, so this is a replay.",
-        {
-          reason: "nonce_seen",
-        },
-      );
-    if (noted === "full")
-      throw new WebliskRefusal("RATE_LIMITED", "Too many registrations are remembered; try again later.", {
-        reason: "nonces_full",
-        retry_after: 60,
-      });
+    this.once.take(name, id, this.ground.now());
   }
 
   private makeRoom(name: string, now: number): void {

@@ -1,10 +1,15 @@
 /** The result of a task, made of the end of its worker, and signed by the agent (weblisk.txt, TaskResult). Pure. */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../base/json.ts";
+import { WEBLISK_RESULT_KEEP_MS, WEBLISK_RESULT_TIDY_MS } from "../../base/limits.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import type { IdentityKey } from "../identity/algorithms.ts";
 import { type SigningProfile, signedBy } from "../signing/operations.ts";
 import type { TaskEnd } from "./ports.ts";
+
+export const RESULT_TIDY = { keep_ms: WEBLISK_RESULT_KEEP_MS, every_ms: WEBLISK_RESULT_TIDY_MS };
+/** An answer that was made of a result is kept until that is gone for certain: it is never made twice. */
+export const ANSWER_TIDY = { ...RESULT_TIDY, keep_ms: RESULT_TIDY.keep_ms + RESULT_TIDY.every_ms };
 
 /** SHA-256 of canonical JSON, in hex. */
 export const digestOf = (value: unknown): string =>

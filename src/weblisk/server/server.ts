@@ -1,5 +1,6 @@
 /** Requests of the wire to answers: the orchestrator and the agents of this machine (weblisk.txt). Knows nothing of sockets. */
 import { asObject, asString, type JsonObject } from "../../base/json.ts";
+import { WEBLISK_HEALTH_FRESH_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { publicTextOf } from "../identity/algorithms.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../identity/key-files.ts";
@@ -11,6 +12,7 @@ import { Channels } from "./channels.ts";
 import { ServerFiles } from "./files.ts";
 import { answerMessage } from "./messages.ts";
 import type { ServedAgent, ServerGround } from "./ports.ts";
+import { type RateState, type RateTeller, rateHeaders } from "./rates.ts";
 import { AgentRegistry, type WireCaller } from "./registry.ts";
 import { type Endpoint, routeOf, type WireRoute } from "./routes.ts";
 import { type TaskAnswer, TaskTable } from "./tasks.ts";
@@ -27,6 +29,7 @@ interface WireCall {
   readonly route: WireRoute;
   readonly headers: WireHeaders;
   readonly ids: RequestIds;
+  readonly told: RateTeller;
   readonly body: WireBody | undefined;
   /** The holder of the token; undefined where none is needed. */
   readonly caller: WireCaller | undefined;
@@ -41,6 +44,8 @@ export class WebliskServer {
   /** Also for a gateway that serves the same agents. */
   readonly tasks: TaskTable;
   private readonly since: number;
+  /** The last look for the daemon. `until`: as long as it is told, in epoch milliseconds. */
+  private reached: { readonly until: number; readonly is: Promise<boolean> } | undefined;
 
   constructor(ground: ServerGround) {
     const files = new ServerFiles(ground.stateDir);
@@ -53,10 +58,10 @@ export class WebliskServer {
 
   /** Never rejects. */
   answer(request: WireRequest): Promise<WireAnswer> {
-    return answered(request, this.ground, (ids) => this.answerOf(request, ids));
+    return answered(request, this.ground, (ids, told) => this.answerOf(request, ids, told));
   }
 
-  private async answerOf(request: WireRequest, ids: RequestIds): Promise<WireAnswer> {
+  private async answerOf(request: WireRequest, ids: RequestIds, told: RateTeller): Promise<WireAnswer> {
     const { headers } = request;
     const route = routeOf(request.method, request.url);
     // A token in the header is looked at before a byte of the body.
@@ -68,22 +73,23 @@ export class WebliskServer {
     const caller = route.needsToken
       ? (early ?? this.callerOf(route, tokenOf(headers, body?.value)))
       : undefined;
-    return this.endpoints[route.endpoint]({ route, headers, ids, body, caller });
+    return this.endpoints[route.endpoint]({ route, headers, ids, told, body, caller });
   }
 
   private readonly endpoints: Readonly<
     Record<Endpoint, (asked: WireCall) => WireAnswer | Promise<WireAnswer>>
   > = {
-    health: () =>
-      ok(this.healthOf(ORCHESTRATOR, { agents: this.registry.size(), channels: this.channels.size() })),
-    register: ({ body }) => ok(this.registry.register(body!)),
+    health: () => this.health(ORCHESTRATOR, { agents: this.registry.size(), channels: this.channels.size() }),
+    register: ({ body, told }) => ok(this.registry.register(body!, told)),
     deregister: ({ caller }) => ok(this.registry.deregister(caller!)),
     services: () => ok(this.registry.directory()),
     channel: ({ body, caller }) => ok(this.channels.open(body!, caller!)),
     task: (asked) => this.execute(this.served(targetIn(asked.body!.value)), asked),
-    task_look: async ({ route, caller }) => taskAnswer(await this.tasks.look(route.name, caller!)),
-    task_cancel: async ({ route, caller }) => taskAnswer(await this.tasks.cancel(route.name, caller!)),
-    agent_health: ({ route }) => ok(this.healthOf(this.served(route.name).name, {})),
+    task_look: async ({ route, caller, told }) =>
+      taskAnswer(await this.tasks.look(route.name, caller!, told)),
+    task_cancel: async ({ route, caller, told }) =>
+      taskAnswer(await this.tasks.cancel(route.name, caller!, told)),
+    agent_health: ({ route }) => this.health(this.served(route.name).name, {}),
     agent_describe: ({ route }) => ok(this.manifestOf(this.served(route.name))),
     agent_execute: (asked) => this.execute(this.served(asked.route.name), asked),
     agent_message: (asked) => ok(this.message(asked)),
@@ -93,9 +99,13 @@ export class WebliskServer {
     },
   };
 
-  private async execute(served: ServedAgent, { body, caller, headers, ids }: WireCall): Promise<WireAnswer> {
+  private async execute(
+    served: ServedAgent,
+    { body, caller, headers, ids, told }: WireCall,
+  ): Promise<WireAnswer> {
     const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(headers.prefer ?? ""));
-    return taskAnswer(await this.tasks.execute(served, body!.value, caller!, { trace: ids.trace, isAsync }));
+    const manner = { trace: ids.trace, isAsync, told };
+    return taskAnswer(await this.tasks.execute(served, body!.value, caller!, manner));
   }
 
   private callerOf({ endpoint, name }: WireRoute, token: string | undefined): WireCaller {
@@ -143,8 +153,12 @@ export class WebliskServer {
     };
   }
 
-  private healthOf(name: string, metrics: JsonObject): JsonObject {
-    return healthStatus(name, this.ground, this.since, metrics);
+  /** Degraded while the daemon is away: then nothing is begun, though results that are made are still told. */
+  private async health(name: string, metrics: JsonObject): Promise<WireAnswer> {
+    const now = this.ground.now();
+    if (this.reached === undefined || now >= this.reached.until)
+      this.reached = { until: now + WEBLISK_HEALTH_FRESH_MS, is: this.ground.workers.isReachable() };
+    return ok(healthStatus(name, this.ground, this.since, metrics, await this.reached.is));
   }
 }
 
@@ -154,13 +168,14 @@ export const healthStatus = (
   { version, now }: Pick<ServerGround, "version" | "now">,
   since: number,
   metrics: JsonObject,
+  isWhole = true,
 ): JsonObject => {
   const uptime = Math.floor((now() - since) / 1_000);
   return {
     name,
     version,
-    status: "healthy",
-    state: "online",
+    status: isWhole ? "healthy" : "degraded",
+    state: isWhole ? "online" : "degraded",
     uptime_seconds: uptime,
     uptime,
     timestamp: Math.floor(now() / 1_000),
@@ -168,21 +183,30 @@ export const healthStatus = (
   };
 };
 
-/** The answer of `work`, or the refusal that it throws. Every answer has the ids of its request. Never rejects. */
+/** The answer of `work`, or the refusal that it throws. Every answer has the ids of its request, and the limit that it met. Never rejects. */
 export const answered = async (
   { headers }: WireRequest,
   { randomBytes, tell }: Pick<ServerGround, "randomBytes" | "tell">,
-  work: (ids: RequestIds) => Promise<WireAnswer>,
+  work: (ids: RequestIds, told: RateTeller) => Promise<WireAnswer>,
 ): Promise<WireAnswer> => {
   let ids: RequestIds | undefined;
+  const met: RateState[] = [];
+  const whole = ({ headers: own, ...answer }: WireAnswer): WireAnswer => ({
+    ...answer,
+    headers: {
+      ...own,
+      ...rateHeaders(met),
+      ...(ids !== undefined && { "x-trace-id": ids.trace, "x-request-id": ids.request }),
+    },
+  });
   try {
     ids = idsOf(headers, () => newWireId(randomBytes));
     refuseForeignPages(headers);
-    return withIds(await work(ids), ids);
+    return whole(await work(ids, (state) => met.push(state)));
   } catch (cause) {
     const refusal = refusalFor(cause);
     if (refusal.cause !== undefined) tell(refusal.cause);
-    return withIds(answerOfRefusal(refusal), ids);
+    return whole(answerOfRefusal(refusal));
   }
 };
 
@@ -221,12 +245,3 @@ const refusalFor = (cause: unknown): WebliskRefusal => {
     cause,
   });
 };
-
-const withIds = ({ status, body, headers }: WireAnswer, ids: RequestIds | undefined): WireAnswer => ({
-  status,
-  body,
-  headers: {
-    ...headers,
-    ...(ids !== undefined && { "x-trace-id": ids.trace, "x-request-id": ids.request }),
-  },
-});

@@ -11,7 +11,6 @@ import {
   WEBLISK_BUSY_RETRY_S,
   WEBLISK_CANCEL_WAIT_MS,
   WEBLISK_DEADLINE_MAX_MS,
-  WEBLISK_RESULT_KEEP_MS,
   WEBLISK_TASK_WAIT_MAX_MS,
   WEBLISK_TASKS_MAX,
 } from "../../base/limits.ts";
@@ -24,8 +23,8 @@ import { WebliskRefusal } from "../wire/refusal.ts";
 import type { ServerFiles } from "./files.ts";
 import type { RegisteredAgent } from "./grants.ts";
 import type { ServedAgent, ServerGround, TaskWorker } from "./ports.ts";
-import { RequestRate } from "./rates.ts";
-import { requestDigest, resultOf } from "./results.ts";
+import { type RateTeller, RequestRate } from "./rates.ts";
+import { RESULT_TIDY, requestDigest, resultOf } from "./results.ts";
 
 const TASK = "weblisk_task";
 const AGENT = "weblisk_agent";
@@ -59,6 +58,7 @@ interface TaskManner {
   readonly isAsync: boolean;
   /** Name of the worker. */
   readonly name?: string;
+  readonly told?: RateTeller;
 }
 
 interface TaskFacts {
@@ -81,7 +81,6 @@ export class TaskTable {
   constructor(ground: ServerGround, files: ServerFiles) {
     this.ground = ground;
     this.files = files;
-    files.removeOlder("results", ground.now() - WEBLISK_RESULT_KEEP_MS);
   }
 
   /** Begins the task, or finds it, and waits for its end, unless it is not to. Throws AGENT_TIMEOUT if that takes too long. */
@@ -89,14 +88,14 @@ export class TaskTable {
     served: ServedAgent,
     body: JsonObject,
     caller: TaskSender,
-    { trace, isAsync, name }: TaskManner,
+    { trace, isAsync, name, told }: TaskManner,
   ): Promise<TaskAnswer> {
     const request = readAs(TaskRequest, body);
     const task_id = wireId(request.id);
     if (task_id === undefined) throw invalid("id_malformed", "The id is not 32 hex digits; make a new one.");
     const now = this.ground.now();
-    this.perSender.take(caller.agent.name, now);
-    this.perServer.take("all", now);
+    this.perSender.take(caller.agent.name, now, told);
+    this.perServer.take("all", now, told);
     const missing = served.capabilities.filter((name) => !caller.capabilities.includes(name));
     if (missing.length > 0)
       throw new WebliskRefusal(
@@ -124,8 +123,8 @@ export class TaskTable {
   }
 
   /** The result of a caller's own task, or that it goes on. */
-  async look(id: string, caller: TaskSender): Promise<TaskAnswer> {
-    this.looks.take(caller.agent.name, this.ground.now());
+  async look(id: string, caller: TaskSender, told?: RateTeller): Promise<TaskAnswer> {
+    this.looks.take(caller.agent.name, this.ground.now(), told);
     return this.seen(id, caller, 0);
   }
 
@@ -139,8 +138,8 @@ export class TaskTable {
   }
 
   /** Ends the caller's own task. */
-  async cancel(id: string, caller: TaskSender): Promise<TaskAnswer> {
-    const answer = await this.look(id, caller);
+  async cancel(id: string, caller: TaskSender, told?: RateTeller): Promise<TaskAnswer> {
+    const answer = await this.look(id, caller, told);
     if ("result" in answer) return answer;
     const known = await this.known(answer.task_id);
     if (known?.worker !== undefined)
@@ -155,6 +154,7 @@ export class TaskTable {
   }
 
   private async known(task_id: string): Promise<TaskFacts | undefined> {
+    this.files.tidy("results", this.ground.now(), RESULT_TIDY);
     const kept = this.files.read<KeptResult>("results", task_id);
     if (kept !== undefined) return kept;
     const [worker] = await this.ground.workers.find({ [TASK]: task_id });
@@ -227,6 +227,8 @@ export class TaskTable {
     const { agent, from, request_digest, worker } = known;
     const end = worker && (await this.ground.workers.end(worker.id, within_ms));
     if (worker === undefined || end === undefined) return { task_id };
+    // It may have been signed, and removed since: two signatures of one result could differ.
+    if (end.ended_ms < this.ground.now() - RESULT_TIDY.keep_ms) throw forgotten();
     const { key } = ensureIdentity(this.ground.stateDir, agent);
     const { profile } = caller.agent;
     const result = resultOf({ task_id, agent, worker: worker.id, request_digest, end, key, profile });
@@ -258,6 +260,13 @@ interface TaskCall {
 
 const invalid = (reason: string, message: string): WebliskRefusal =>
   new WebliskRefusal("INVALID_REQUEST", message, { reason });
+
+const forgotten = (): WebliskRefusal =>
+  new WebliskRefusal(
+    "RETENTION_EXPIRED",
+    `A result is kept for ${RESULT_TIDY.keep_ms / 86_400_000} days; give the task again, with a new id.`,
+    { reason: "result_expired" },
+  );
 
 const unknownTask = (): WebliskRefusal =>
   new WebliskRefusal("NOT_FOUND", "There is no such task of yours.", { reason: "task_unknown" });

@@ -1,5 +1,5 @@
-/** Replay protection (weblisk.txt): a window around now, and ids that come once. Pure: the caller says what time it is. */
-import { WEBLISK_REPLAY_WINDOW_S, WEBLISK_SEEN_MAX, WEBLISK_SEEN_S } from "../../base/limits.ts";
+/** Replay protection (weblisk.txt): a window around now. Pure: the caller says what time it is. */
+import { WEBLISK_REPLAY_WINDOW_S } from "../../base/limits.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
 
 /** Throws unless |now - timestamp| is at most 300 seconds. Both are epoch seconds. */
@@ -15,43 +15,3 @@ export const checkTimestamp = (timestamp: unknown, now: number): void => {
       { reason: "timestamp_outside_window" },
     );
 };
-
-export interface SeenBounds {
-  readonly max: number;
-  readonly keep_s: number;
-}
-
-/**
- * Ids that were seen, the oldest first, each until its time is over. A full table takes no further id rather than forget one
- * that still protects: forgetting would let a replay through.
- */
-export class SeenIds {
-  private readonly until = new Map<string, number>();
-  private readonly bounds: SeenBounds;
-
-  constructor(
-    bounds: SeenBounds = { max: WEBLISK_SEEN_MAX, keep_s: WEBLISK_SEEN_S },
-    entries: Iterable<readonly [id: string, until: number]> = [],
-  ) {
-    this.bounds = bounds;
-    for (const [id, until] of entries) this.until.set(id, until);
-  }
-
-  /** `new` once for each id, then `seen` until its time is over; `full` while nothing more can be remembered. */
-  note(id: string, now: number): "new" | "seen" | "full" {
-    for (const [old, until] of this.until) {
-      if (until >= now) break;
-      this.until.delete(old);
-    }
-    if ((this.until.get(id) ?? -1) >= now) return "seen";
-    if (this.until.size >= this.bounds.max) return "full";
-    this.until.delete(id);
-    this.until.set(id, now + this.bounds.keep_s);
-    return "new";
-  }
-
-  /** For a file: what a table that is made of them knows. */
-  entries(): readonly (readonly [id: string, until: number])[] {
-    return [...this.until];
-  }
-}

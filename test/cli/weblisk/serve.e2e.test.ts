@@ -119,6 +119,20 @@ it("an agent that fails has a result with status failed; the request has 200", a
   expect(await isSigned(reply)).toBe(true);
 });
 
+it("a task whose worker was archived before anybody asked for its result has the result, and makes no second worker", async () => {
+  const task = { id: newId(), inputs: { prompt: "kept" } };
+  expect((await sender.execute("echo", task, { prefer: "respond-async" })).status).toBe(202);
+  const label = ["--label", `weblisk_task=${task.id}`];
+  const { data } = await commands.agent("list", "--all", ...label);
+  const [worker] = data as unknown as readonly { id: string }[];
+  await commands.agent("wait", worker!.id);
+  expect((await commands.agent("archive", worker!.id)).exit).toBe(0);
+  expect(await sender.execute("echo", task)).toMatchObject({
+    status: 200,
+    body: { status: "success", output: { worker_id: worker!.id } },
+  });
+});
+
 it("a task through the orchestrator goes to the agent that it names", async () => {
   const task = { id: newId(), target_agent: "echo", context: {}, inputs: { prompt: "routed" } };
   expect(await sender.send("POST", "/v1/task", task)).toMatchObject({

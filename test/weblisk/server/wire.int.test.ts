@@ -1,6 +1,8 @@
 /** The conformance lists of Weblisk over HTTP, as far as this server goes: L1, L2, and the limits of the wire. */
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WEBLISK_AGENT_LOOKS_MAX } from "../../../src/base/limits.ts";
 import { signText, verifierOf } from "../../../src/weblisk/identity/algorithms.ts";
@@ -298,10 +300,52 @@ it("L2-05 a registration that was recorded is of no use: its nonce counts once, 
   const agent = agentNamed("once");
   const recorded = agent.registration(agent.manifest({ nonce: newId(), signed_at: served.seconds() }));
   expect((await agent.register(recorded)).status).toBe(200);
-  expect(await agent.register({ ...recorded, timestamp: served.seconds() })).toMatchObject({
-    status: 401,
-    body: { detail: { reason: "nonce_seen" } },
-  });
+  const isReplay = { status: 401, body: { detail: { reason: "nonce_seen" } } };
+  expect(await agent.register({ ...recorded, timestamp: served.seconds() })).toMatchObject(isReplay);
+  // Also by the next server.
+  const next = await makeServed("Ed25519", served.stateDir);
+  try {
+    next.pass(served.seconds() - next.seconds());
+    const sent = { ...recorded, timestamp: next.seconds() };
+    expect(await send(next.base, "POST", "/v1/register", sent)).toMatchObject(isReplay);
+  } finally {
+    next.stop();
+  }
+});
+
+it("a result that was removed is not signed anew: after 30 days its repeat is refused, and the server goes on", async () => {
+  const own = await makeServed();
+  try {
+    const agent = agentNamed("late", {}, own);
+    await agent.register();
+    own.grant("late");
+    await agent.register();
+    const task = { id: newId(), inputs: { prompt: "hi" } };
+    const { text } = await agent.execute("echo", task);
+    const file = join(own.stateDir, "weblisk", "results", `${task.id}.json`);
+    own.pass(30 * 86_400 - 60);
+    await agent.register();
+    expect((await agent.execute("echo", task)).text).toBe(text);
+    own.pass(3_600);
+    expect(await agent.execute("echo", task)).toMatchObject({
+      status: 410,
+      body: { code: "RETENTION_EXPIRED", retryable: false, detail: { reason: "result_expired" } },
+    });
+    expect(existsSync(file)).toBe(false);
+  } finally {
+    own.close();
+  }
+});
+
+it("while the daemon is away its health is degraded", async () => {
+  const health = async (path: string) => HealthStatus.parse((await send(served.base, "GET", path)).body);
+  served.daemon(false);
+  served.pass(1);
+  for (const path of ["/v1/health", "/agents/echo/v1/health"])
+    expect(await health(path)).toMatchObject({ status: "degraded", state: "degraded" });
+  served.daemon(true);
+  served.pass(1);
+  expect(await health("/v1/health")).toMatchObject({ status: "healthy", state: "online" });
 });
 
 it("a manifest without a nonce, which anybody may have recorded, gets none of the granted rights", async () => {
@@ -420,9 +464,19 @@ it("the 61st task of an agent in a minute is refused, and says when to try again
     const agent = agentNamed("busy", {}, own);
     await agent.register();
     const answers = [];
-    for (let sent = 0; sent < 61; sent += 1) answers.push((await agent.execute("echo", {})).status);
-    expect(answers.slice(0, 60).every((status) => status === 403)).toBe(true);
-    expect(answers[60]).toBe(429);
+    for (let sent = 0; sent < 61; sent += 1) answers.push(await agent.execute("echo", {}));
+    expect(answers.slice(0, 60).every(({ status }) => status === 403)).toBe(true);
+    expect(answers[60]?.status).toBe(429);
+    const limits = answers.map(({ headers }) =>
+      ["limit", "remaining", "reset"].map((name) => Number(headers.get(`x-ratelimit-${name}`))),
+    );
+    const reset = own.seconds() + 60;
+    expect([limits[0], limits[59], limits[60]]).toEqual([
+      [60, 59, reset],
+      [60, 0, reset],
+      [60, 0, reset],
+    ]);
+    expect(answers[60]?.headers.get("retry-after")).toBe("60");
     own.pass(61);
     await agent.register();
     expect((await agent.execute("echo", {})).status).toBe(403);

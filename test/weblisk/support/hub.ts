@@ -111,6 +111,7 @@ export const makeHub = async (
     },
     audit: async () => ({ entries: [], next: 0, is_end: true }),
   };
+  const now = () => registry.wall_ms;
   const orders: TaskOrder[] = [];
   const workers: TaskWorkers = {
     find: async ({ weblisk_task }) =>
@@ -123,12 +124,19 @@ export const makeHub = async (
       if (within_ms === 0) return undefined;
       await during();
       const text = answer(orders[Number(id)]!);
-      return { isSuccess: text !== "", text, isCut: false, attempts: 1, begun_ms: 0, ended_ms: 5 };
+      return {
+        isSuccess: text !== "",
+        text,
+        isCut: false,
+        attempts: 1,
+        begun_ms: now() - 5,
+        ended_ms: now(),
+      };
     },
     kill: async () => undefined,
+    isReachable: async () => true,
   };
   const agents = [{ name: "clerk", description: "", capabilities: [], max_concurrent: 4 }];
-  const now = () => registry.wall_ms;
   const tell = (defect: unknown): never => {
     throw defect;
   };

@@ -20,36 +20,51 @@ export interface Served {
   pass(seconds: number): void;
   /** Default: what the served agent needs. */
   grant(name: string, ...capabilities: readonly string[]): void;
+  /** Lets the daemon go away, or come back. */
+  daemon(isThere: boolean): void;
   readonly orders: readonly TaskOrder[];
   /** Defects that the server told. */
   readonly defects: readonly unknown[];
+  /** Leaves its state directory. */
+  stop(): void;
   close(): void;
 }
 
-const endAtOnce = (orders: TaskOrder[]): TaskWorkers => ({
-  find: async ({ weblisk_task }) =>
-    orders.flatMap(({ labels }, at) =>
-      labels.weblisk_task === weblisk_task ? [{ id: String(at), labels }] : [],
-    ),
-  living: async () => 0,
-  spawn: async (order) => String(orders.push(order) - 1),
-  end: async (id) => ({
-    isSuccess: true,
-    text: orders[Number(id)]?.prompt ?? "",
-    isCut: false,
-    attempts: 1,
-    begun_ms: 0,
-    ended_ms: 5,
-  }),
-  kill: async () => undefined,
-});
+const endAtOnce = (orders: TaskOrder[], now: () => number, isReachable: () => boolean): TaskWorkers => {
+  const begun: number[] = [];
+  return {
+    find: async ({ weblisk_task }) =>
+      orders.flatMap(({ labels }, at) =>
+        labels.weblisk_task === weblisk_task ? [{ id: String(at), labels }] : [],
+      ),
+    living: async () => 0,
+    spawn: async (order) => {
+      begun.push(now());
+      return String(orders.push(order) - 1);
+    },
+    end: async (id) => ({
+      isSuccess: true,
+      text: orders[Number(id)]?.prompt ?? "",
+      isCut: false,
+      attempts: 1,
+      begun_ms: begun[Number(id)] as number,
+      ended_ms: (begun[Number(id)] as number) + 5,
+    }),
+    kill: async () => undefined,
+    isReachable: async () => isReachable(),
+  };
+};
 
-export const makeServed = async (algorithm: AlgorithmName = "Ed25519"): Promise<Served> => {
-  const stateDir = mkdtempSync(join(tmpdir(), "holdfast-weblisk-"));
+/** `stateDir`: of a server before this one. */
+export const makeServed = async (
+  algorithm: AlgorithmName = "Ed25519",
+  stateDir = mkdtempSync(join(tmpdir(), "holdfast-weblisk-")),
+): Promise<Served> => {
   for (const name of [ORCHESTRATOR, "echo"]) ensureIdentity(stateDir, name, algorithm);
   const orders: TaskOrder[] = [];
   const defects: unknown[] = [];
   let now = Math.floor(Date.now() / 1_000) * 1_000;
+  let isThere = true;
   let base = "";
   const server = new WebliskServer({
     stateDir,
@@ -57,7 +72,11 @@ export const makeServed = async (algorithm: AlgorithmName = "Ed25519"): Promise<
     url: () => base,
     agents: [{ name: "echo", description: "It echoes.", capabilities: ["llm:chat"], max_concurrent: 4 }],
     roots: [realpathSync(stateDir)],
-    workers: endAtOnce(orders),
+    workers: endAtOnce(
+      orders,
+      () => now,
+      () => isThere,
+    ),
     now: () => now,
     randomBytes,
     tell: (defect) => defects.push(defect),
@@ -69,12 +88,16 @@ export const makeServed = async (algorithm: AlgorithmName = "Ed25519"): Promise<
     stateDir,
     orders,
     defects,
+    daemon: (is) => {
+      isThere = is;
+    },
     seconds: () => now / 1_000,
     pass: (seconds) => {
       now += seconds * 1_000;
     },
     grant: (name, ...capabilities) =>
       void grant(new ServerFiles(stateDir), name, capabilities.length === 0 ? ["llm:chat"] : capabilities),
+    stop: close,
     close: () => {
       close();
       rmSync(stateDir, { recursive: true, force: true });

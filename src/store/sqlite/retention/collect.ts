@@ -19,13 +19,13 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { Database } from "better-sqlite3";
 import { clearName, NotRegularError, readNamed } from "../../../base/files/regular-file.ts";
+import { syncPath } from "../../../base/files/sync-path.ts";
 import { ARCHIVE_CHUNK_CHARS, ARCHIVE_MAX_BYTES, ARCHIVE_MAX_RECORDS } from "../../../base/limits.ts";
 import { HoldfastError } from "../../../protocol/errors.ts";
 import { isOutput, type LogRecord, type RecordType } from "../../../protocol/records.ts";
 import { type Row, verifiedLine } from "../checksum.ts";
 import { openDatabase } from "../database.ts";
 import { incarnationOf, stateOf, WORKER_STREAMS } from "../standing.ts";
-import { syncPath } from "../write-back.ts";
 import type { OutputRange } from "./remove.ts";
 import { noteSettled } from "./settled.ts";
 
