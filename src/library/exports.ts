@@ -145,6 +145,7 @@ export type {
   UnknownEvent,
   WorkerRecord,
 } from "./events.ts";
+export type { HostFailure, HostRecord, HostsReply, HostsWatchOptions } from "./hosts.ts";
 export type { Json } from "./json.ts";
 export type {
   AgentSpawnOptions,
@@ -158,6 +159,7 @@ export type {
   CardsOptions,
   ClaimOptions,
   CommandSpawnOptions,
+  ConnectHostsOptions,
   ConnectOptions,
   DispatchOptions,
   ItemsOptions,

@@ -73,6 +73,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "its addresses and tokens differ each time; test/cli/http.e2e.test.ts asks the like of them",
   'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':
     "it waits for Ctrl-C; test/docs/snippets.int.test.ts compiles it",
+  "docs/reference/library.md: await using hosts = await Runtime.connect({":
+    "it needs other hosts; test/library/hosts.e2e.test.ts reaches the like",
   'docs/reference/library.md: await using runtime = await Runtime.connect({ stateDir: "/var/tmp/my-agents" });':
     "it needs a daemon beside the programs of the page that open the directory; test/library/connect.e2e.test.ts runs its like",
   "docs/install.md: npm ci && npm run demo":
