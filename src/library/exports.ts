@@ -145,7 +145,7 @@ export type {
   UnknownEvent,
   WorkerRecord,
 } from "./events.ts";
-export type { HostFailure, HostRecord, HostsReply, HostsWatchOptions } from "./hosts.ts";
+export type { ConnectHostsOptions, HostFailure, HostRecord, HostsReply, HostsWatchOptions } from "./hosts.ts";
 export type { Json } from "./json.ts";
 export type {
   AgentSpawnOptions,
@@ -159,7 +159,6 @@ export type {
   CardsOptions,
   ClaimOptions,
   CommandSpawnOptions,
-  ConnectHostsOptions,
   ConnectOptions,
   DispatchOptions,
   ItemsOptions,

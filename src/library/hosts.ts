@@ -10,6 +10,14 @@ import type * as given from "./options.ts";
 import { warn } from "./promises.ts";
 import type { WatchOptions } from "./run-options.ts";
 
+/** Several hosts, and what the program does with them. */
+export interface ConnectHostsOptions extends Pick<given.ConnectOptions, "onApproval" | "report" | "signal"> {
+  /** At most 64: `"local"`, an address as `agent --host` takes it, or one with a name, which rows then bear. */
+  readonly hosts: readonly (string | { readonly name: string; readonly host: string })[];
+  /** The state directory on each of them. Default: that of its user. */
+  readonly stateDir?: string;
+}
+
 /** The calls of one host that have an answer for several. */
 export interface HostCalls {
   list(options?: given.ListOptions): Promise<readonly replies.WorkerView[]>;
@@ -48,7 +56,7 @@ export type HostsWatchOptions<T extends RecordType = RecordType> = AbortOptions 
  * The runtimes of several hosts (`Runtime.connect({ hosts })`). A host that cannot be reached is in `failed` of each answer, and is
  * tried again with the next call; a call rejects only if no host answers.
  */
-export class Hosts<R extends HostCalls = HostCalls> {
+export class HostRuntimes<R extends HostCalls = HostCalls> {
   readonly names: readonly string[];
   readonly #connect: (name: string) => Promise<R>;
   readonly #report: (message: string, cause?: unknown) => void;
@@ -155,9 +163,9 @@ export class Hosts<R extends HostCalls = HostCalls> {
 
 /** Rejects if the hosts are no hosts, or if none can be reached. `connect` makes the runtime of one. */
 export const connectHosts = async <R extends HostCalls>(
-  { hosts, ...rest }: given.ConnectHostsOptions,
+  { hosts, ...rest }: ConnectHostsOptions,
   connect: (options: given.ConnectOptions) => Promise<R>,
-): Promise<Hosts<R>> => {
+): Promise<HostRuntimes<R>> => {
   const named = new Map(
     hosts.map(
       (each) => (typeof each === "string" ? [each, each] : [each.name, each.host]) as [string, string],
@@ -171,7 +179,7 @@ export const connectHosts = async <R extends HostCalls>(
       `hosts: 1 to ${HOSTS_MAX} hosts, each once: ssh://[USER@]MACHINE[:PORT], exec:PROGRAM ARGUMENT…, "${LOCAL_HOST}", or { name, host }.`,
       { phase: "validation" },
     );
-  const all = new Hosts<R>(
+  const all = new HostRuntimes<R>(
     [...named.keys()],
     (name) => {
       const host = named.get(name)!;

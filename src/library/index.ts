@@ -12,6 +12,6 @@
 import "./node-version.ts";
 
 export * from "./exports.ts";
-export { Hosts } from "./hosts.ts";
+export { HostRuntimes } from "./hosts.ts";
 export { Runtime } from "./runtime.ts";
 export { WorkerHandle } from "./worker.ts";

@@ -101,14 +101,6 @@ export interface ConnectOptions extends AbortOptions {
   readonly report?: (message: string, cause?: unknown) => void;
 }
 
-/** Several hosts, and what the program does with them. */
-export interface ConnectHostsOptions extends Pick<ConnectOptions, "onApproval" | "report" | "signal"> {
-  /** At most 64: `"local"`, an address as `agent --host` takes it, or one with a name, which rows then bear. */
-  readonly hosts: readonly (string | { readonly name: string; readonly host: string })[];
-  /** The state directory on each of them. Default: that of its user. */
-  readonly stateDir?: string;
-}
-
 /** How one run of a skill is held. */
 export interface SkillRunOptions {
   /** The directory that it sees. Default: the working directory. */

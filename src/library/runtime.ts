@@ -14,7 +14,7 @@ import { mcpOf } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
 import { Board } from "./board.ts";
 import { checked, optionsOf } from "./checked.ts";
-import { connectHosts, type Hosts } from "./hosts.ts";
+import { type ConnectHostsOptions, connectHosts, type HostRuntimes } from "./hosts.ts";
 import { Jobs } from "./jobs.ts";
 import { RuntimeMailbox } from "./mailbox.ts";
 import { directoryOf, kindsOf, openWith } from "./opening.ts";
@@ -83,7 +83,7 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
   }
 
   /** The runtimes of several hosts (docs/how-to/other-hosts.md). Rejects if none of them can be reached. */
-  static connect<K extends string = never>(options: given.ConnectHostsOptions): Promise<Hosts<Runtime<K>>>;
+  static connect<K extends string = never>(options: ConnectHostsOptions): Promise<HostRuntimes<Runtime<K>>>;
   /**
    * The runtime of a daemon, or of a program that serves its own, with the same calls; several programs may share it. Rejects
    * with SUPERVISOR_DOWN if none runs. The connection outlasts restarts of the daemon: watches go on where they were, and
@@ -92,10 +92,10 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
    */
   static connect<K extends string = never>(options?: given.ConnectOptions): Promise<Runtime<K>>;
   static async connect<K extends string = never>(
-    options: given.ConnectOptions | given.ConnectHostsOptions = {},
-  ): Promise<Runtime<K> | Hosts<Runtime<K>>> {
+    options: given.ConnectOptions | ConnectHostsOptions = {},
+  ): Promise<Runtime<K> | HostRuntimes<Runtime<K>>> {
     if ("hosts" in optionsOf(options))
-      return connectHosts(options as given.ConnectHostsOptions, (one) => Runtime.connect<K>(one));
+      return connectHosts(options as ConnectHostsOptions, (one) => Runtime.connect<K>(one));
     const api = await connected(options);
     const { onApproval, report } = options;
     const scope = Scope.makeUnsafe();

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type HostRecord, type Hosts, Runtime } from "../../src/library/index.ts";
+import { type HostRecord, type HostRuntimes, Runtime } from "../../src/library/index.ts";
 import { AGENT, assertBuilt } from "../support/built.ts";
 import { agent } from "./support.ts";
 
@@ -40,7 +40,7 @@ const connected = async (...hosts: readonly { readonly name: string; readonly ho
 };
 
 const taken = async (
-  all: Hosts<Runtime>,
+  all: HostRuntimes<Runtime>,
   count: number,
   from: 0 | string,
 ): Promise<readonly HostRecord[]> => {
@@ -51,7 +51,7 @@ const taken = async (
   }
   return records;
 };
-const heads = async (all: Hosts<Runtime>): Promise<number> =>
+const heads = async (all: HostRuntimes<Runtime>): Promise<number> =>
   (await all.status()).rows.reduce((sum, { head }) => sum + head, 0);
 const idsOf = (records: readonly HostRecord[], host: string) =>
   records.flatMap((record) => (record.host === host ? [record.id] : []));

@@ -32,9 +32,9 @@ const stateCell = ({ state, queue, question, paused, approvals, reason, denied }
 const SPARE = ["TASK", "PROCS", "PID", "RUNTIME", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
 
 /** A row of several hosts bears its host. */
-type OfHost<T> = T & { readonly host?: string };
+type ListedWorker = WorkerView & { readonly host?: string };
 
-export const list: TextOf<{ readonly workers: readonly OfHost<WorkerView>[] }> = (
+export const list: TextOf<{ readonly workers: readonly ListedWorker[] }> = (
   { workers },
   { paint, flags, now, columns },
 ) => {
