@@ -1393,6 +1393,20 @@ export const WEBLISK_REGISTRATIONS_MAX = 60;
 export const WEBLISK_RATE_NAMES_MAX = 1_000;
 /** Tasks that an agent works on at once, where the command says nothing else. */
 export const WEBLISK_CONCURRENT_DEFAULT = 2;
+/** A request that waits for the end of its task looks so often whether the task waits for an approval. */
+export const WEBLISK_APPROVAL_LOOK_MS = 1_000;
+/** Approvals that one answer tells: the oldest. */
+export const WEBLISK_APPROVALS_MAX = 100;
+/** Workers of a sender's tasks that one event reaches. */
+export const WEBLISK_EVENT_WORKERS_MAX = 64;
+/** Bytes of an event as JSON, as a mailbox takes it. */
+export const WEBLISK_EVENT_MAX_BYTES = 30 * 1024;
+/** Events, decisions, and looks into the trail of one agent in a minute, each counted alone. */
+export const WEBLISK_EVENTS_MAX = 60;
+export const WEBLISK_DECISIONS_MAX = 60;
+export const WEBLISK_TRAIL_LOOKS_MAX = 60;
+/** Entries of the trail in one answer. */
+export const WEBLISK_TRAIL_PAGE_MAX = 100;
 /** A server asks whether its daemon is there at most so often, and waits so long for an answer. */
 export const WEBLISK_HEALTH_FRESH_MS = 1_000;
 export const WEBLISK_HEALTH_WAIT_MS = 2_000;

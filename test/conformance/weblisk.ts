@@ -106,6 +106,14 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
+      says: "another key for a name is signed by both keys",
+      done: ["unsignedKeyOf", "weblisk/identity/rotation"],
+      held: [
+        "gives the name and its rights to the new key; the old key, its token and its channels are gone",
+        "weblisk/server/endpoints.int",
+      ],
+    },
+    {
       says: "a timestamp over 300 seconds from now is rejected",
       done: ["checkTimestamp", "weblisk/signing/replay"],
       held: [
@@ -133,7 +141,18 @@ const sentences: Contract["sentences"] = {
       done: ["resultOf", "weblisk/server/results"],
       held: ["a task is a worker, whose result its agent signs", "cli/weblisk/serve.e2e"],
     },
-    { says: "a result may be `pending_approval`", open: "a task waits for its approvals" },
+    {
+      says: "a result may be `pending_approval`: it has recommendations that a human approves before execution",
+      done: ["ApprovalDesk", "weblisk/server/approvals"],
+      held: [
+        "a task waits for its approval, which one with the right gives over HTTP, and ends",
+        "cli/weblisk/approve.e2e",
+      ],
+    },
+    {
+      says: "a strategy, a context and observations of an orchestrator",
+      open: "the document names no type for them, and nothing here is one: 404 with `not_served`",
+    },
   ],
   Federation: [
     {
@@ -240,7 +259,9 @@ export const WEBLISK: Contract = {
     "An inbound null reads as absent, since clients of other vintages send it.",
     "`signature_jcs` beside `signature` is an addition: a peer that signs canonical JSON verifies it ([0064](../decisions/0064-two-signing-profiles.md)).",
     "An integer beyond 2^53 - 1 is refused, because implementations read different values.",
-    "Events, approvals, key rotation of agents and changes of behaviour (`federation/notify`) are not served yet.",
+    "An event goes into a mailbox of this machine, and is forwarded to no agent elsewhere ([0069](../decisions/0069-rights-beside-tasks.md)).",
+    "The audit over HTTP is the trail of federation, oldest first, as its chain is checked ([0069](../decisions/0069-rights-beside-tasks.md)).",
+    "Changes of behaviour (`federation/notify`) are not served yet.",
     "A token has the capabilities of the manifest that a person has granted, and not all of them ([0067](../decisions/0067-weblisk-server.md)).",
     "A hub's declaration needs `signature_full` over all its members, beside the document's `signature` ([0068](../decisions/0068-federation-gateway.md)).",
   ],

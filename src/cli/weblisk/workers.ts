@@ -1,10 +1,29 @@
 /** The workers of Weblisk tasks, by the daemon's socket. */
-import { WEBLISK_HEALTH_WAIT_MS, WEBLISK_RESULT_TEXT_MAX_BYTES } from "../../base/limits.ts";
+import type { JsonObject } from "../../base/json.ts";
+import {
+  WEBLISK_APPROVAL_LOOK_MS,
+  WEBLISK_APPROVALS_MAX,
+  WEBLISK_HEALTH_WAIT_MS,
+  WEBLISK_RESULT_TEXT_MAX_BYTES,
+} from "../../base/limits.ts";
 import { type Client, valueOrThrow } from "../../daemon/client.ts";
 import { asHoldfastError } from "../../protocol/errors.ts";
+import { USER_BOX } from "../../protocol/mail-records.ts";
+import type { ApprovalView } from "../../protocol/replies/talk.ts";
+import type { JsonValue } from "../../protocol/talk-records.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
-import type { TaskEnd, TaskOrder, TaskWorker, TaskWorkers } from "../../weblisk/server/opened.ts";
+import type {
+  TaskApproval,
+  TaskEnd,
+  TaskOrder,
+  TaskWorker,
+  TaskWorkers,
+  TrailPage,
+} from "../../weblisk/server/opened.ts";
 import type { LastingLink } from "../lasting-link.ts";
+
+/** As src/weblisk/server writes it; that is loaded on demand alone. */
+const TASK_LABEL = "weblisk_task";
 
 /** A task has one worker; more are looked for only to take the first of them. */
 const SAME_TASK_MAX = 8;
@@ -37,8 +56,60 @@ export class DaemonTaskWorkers implements TaskWorkers {
       .sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
-  async living(labels: Readonly<Record<string, string>>, max: number): Promise<number> {
-    return (await this.ground.link.ask("agent/list", { labels, limit: max })).workers.length;
+  async running(labels: Readonly<Record<string, string>>, max: number): Promise<readonly TaskWorker[]> {
+    const { workers } = await this.ground.link.ask("agent/list", { labels, limit: max });
+    return workers.map(({ id, labels: all }) => ({ id, labels: all }));
+  }
+
+  async approvals(worker?: string): Promise<readonly TaskApproval[]> {
+    const asked = { ...(worker !== undefined && { id: worker }), limit: WEBLISK_APPROVALS_MAX };
+    const { approvals } = await this.ground.link.ask("agent/approvals", asked);
+    return (await Promise.all(approvals.map((approval) => this.ofTask(approval)))).flat();
+  }
+
+  async approval(id: string): Promise<TaskApproval | undefined> {
+    try {
+      const { approvals } = await this.ground.link.ask("agent/approvals", { id, all: true });
+      // The id of a worker would be answered with all of its approvals.
+      const found = approvals.find(({ approval_id }) => approval_id === id);
+      return found && (await this.ofTask(found))[0];
+    } catch (cause) {
+      if (asHoldfastError(cause).code === "WORKER_NOT_FOUND") return undefined;
+      throw cause;
+    }
+  }
+
+  async decide(id: string, decision: "allow" | "deny", message: string): Promise<void> {
+    await this.ground.link.ask("agent/approve", {
+      id,
+      decision,
+      message,
+      idempotency_key: crypto.randomUUID(),
+    });
+  }
+
+  async post(to: string | undefined, event: JsonObject, key: string): Promise<void> {
+    const payload = event as JsonValue;
+    await this.ground.link.ask("mailbox/send", {
+      to: to ?? USER_BOX,
+      type: "event",
+      payload,
+      idempotency_key: key,
+    });
+  }
+
+  async trail(after: number, limit: number): Promise<TrailPage> {
+    return this.ground.link.ask("audit/list", { after, limit });
+  }
+
+  /** None for an approval of a worker that has no task. */
+  private async ofTask(approval: ApprovalView): Promise<readonly TaskApproval[]> {
+    const { approval_id, worker_id, state, tool, title, input, requested_at } = approval;
+    const { labels } = await this.ground.link.ask("agent/info", { id: worker_id });
+    if (labels[TASK_LABEL] === undefined) return [];
+    const worker = { id: worker_id, labels };
+    const asked_ms = Date.parse(requested_at);
+    return [{ id: approval_id, worker, state, tool, title, input: JSON.stringify(input), asked_ms }];
   }
 
   async spawn({
@@ -69,17 +140,14 @@ export class DaemonTaskWorkers implements TaskWorkers {
     return (await this.ground.link.ask("agent/spawn", { spec, idempotency_key: key })).id;
   }
 
-  async end(id: string, within_ms: number): Promise<TaskEnd | undefined> {
+  async end(id: string, within_ms: number, orAsks = false): Promise<TaskEnd | undefined> {
     const { link } = this.ground;
     const until = performance.now() + within_ms;
-    const left = () => Math.max(1, Math.round(until - performance.now()));
-    try {
-      await link.outlasting(async (client) =>
-        valueOrThrow(await client.ask("agent/wait", { ids: [id], timeout_ms: left() })),
-      );
-    } catch (cause) {
-      if (asHoldfastError(cause).code === "TIMEOUT") return undefined;
-      throw cause;
+    for (;;) {
+      const left = Math.max(1, Math.round(until - performance.now()));
+      const slice = orAsks ? Math.min(left, WEBLISK_APPROVAL_LOOK_MS) : left;
+      if (await this.hasEnded(id, slice)) break;
+      if (performance.now() >= until || (orAsks && (await this.approvals(id)).length > 0)) return undefined;
     }
     const worker = await link.ask("agent/info", { id });
     const { text, isCut } = await this.outputOf(id);
@@ -92,6 +160,20 @@ export class DaemonTaskWorkers implements TaskWorkers {
       begun_ms: Date.parse(worker.started_at ?? worker.created_at),
       ended_ms: Date.parse(worker.ended_at ?? worker.created_at),
     };
+  }
+
+  private async hasEnded(id: string, within_ms: number): Promise<boolean> {
+    const until = performance.now() + within_ms;
+    const left = () => Math.max(1, Math.round(until - performance.now()));
+    try {
+      await this.ground.link.outlasting(async (client) =>
+        valueOrThrow(await client.ask("agent/wait", { ids: [id], timeout_ms: left() })),
+      );
+      return true;
+    } catch (cause) {
+      if (asHoldfastError(cause).code === "TIMEOUT") return false;
+      throw cause;
+    }
   }
 
   async kill(id: string, reason: string): Promise<void> {

@@ -10,6 +10,7 @@ import { type AlgorithmName, SIGNING_ALGORITHMS } from "../../protocol/words.ts"
 import { publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { profileOfSignature, signedBy } from "../signing/operations.ts";
 import { checkTimestamp } from "../signing/replay.ts";
+import { KeyRotationRequest } from "../types/agents.ts";
 import { Capability, id, map, name, proof, seconds, text, token, url } from "../types/parts.ts";
 import { TASK_PRIORITIES, TASK_STATUSES } from "../types/tasks.ts";
 import type { WireBody } from "../wire/body.ts";
@@ -48,22 +49,7 @@ export const HubDeclaration = z.looseObject({
 export const PeerAcceptance = z.looseObject({ ...note, token, expires_at: seconds });
 export const PeerRevocation = z.looseObject({ ...note, reason: text.default("") });
 
-/** The statement of a change of key that both keys have signed. */
-export const PeerRotation = z.looseObject({
-  hub_id: hubName,
-  rotation: z.looseObject({
-    op: z.literal("rotate-key"),
-    agent_id: name,
-    old_algorithm: z.enum(SIGNING_ALGORITHMS),
-    old_public_key: proof,
-    new_algorithm: z.enum(SIGNING_ALGORITHMS),
-    new_public_key: proof,
-    timestamp: seconds,
-    nonce: id,
-    current_signature: proof,
-    new_signature: proof,
-  }),
-});
+export const PeerRotation = z.looseObject({ hub_id: hubName, rotation: KeyRotationRequest });
 
 export const FederatedTask = z.looseObject({
   ...note,

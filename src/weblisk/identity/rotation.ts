@@ -45,10 +45,18 @@ export const rotationOf = (
   return { ...claim, current_signature: signText(before, text), new_signature: signText(after, text) };
 };
 
-/** Whether both keys have signed it. */
-export const isWholeRotation = ({ current_signature, new_signature, ...claim }: KeyRotation): boolean => {
+/** The key that has not signed it; undefined if both have. */
+export const unsignedKeyOf = ({
+  current_signature,
+  new_signature,
+  ...claim
+}: KeyRotation): "old" | "new" | undefined => {
   const text = canonicalJson(claim);
   const before = { algorithm: claim.old_algorithm, publicKey: claim.old_public_key };
   const after = { algorithm: claim.new_algorithm, publicKey: claim.new_public_key };
-  return isSignedBy(before, text, current_signature) && isSignedBy(after, text, new_signature);
+  if (!isSignedBy(before, text, current_signature)) return "old";
+  return isSignedBy(after, text, new_signature) ? undefined : "new";
 };
+
+/** Whether both keys have signed it. */
+export const isWholeRotation = (rotation: KeyRotation): boolean => unsignedKeyOf(rotation) === undefined;

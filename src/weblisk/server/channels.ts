@@ -13,6 +13,7 @@ import { WebliskRefusal } from "../wire/refusal.ts";
 import type { ServerFiles } from "./files.ts";
 import type { ServerGround } from "./ports.ts";
 import { type AgentRegistry, isTokenOf, tokenDigest, type WireCaller } from "./registry.ts";
+import { needs } from "./rights.ts";
 
 /** The capability that a sender of messages needs. */
 const MESSAGE = "agent:message";
@@ -45,7 +46,7 @@ export class Channels {
   /** A signed grant. Throws FORBIDDEN without the capability or in another's name, and NOT_FOUND for an unknown target. */
   open(body: WireBody, { agent, capabilities }: WireCaller): JsonObject {
     const { from_agent, to_agent } = readAs(ChannelRequest, body.value);
-    mayMessage(capabilities);
+    needs({ agent, capabilities }, MESSAGE);
     if (from_agent !== agent.name)
       throw forbidden("another_name", `The token is ${agent.name}'s; ask in that name.`);
     const target = this.targetOf(to_agent);
@@ -97,7 +98,7 @@ export class Channels {
     const { sub, cid } = this.registry.claims(token);
     if (cid === "") {
       const caller = this.registry.caller(token);
-      mayMessage(caller.capabilities);
+      needs(caller, MESSAGE);
       return caller;
     }
     const channel = this.files.read<KeptChannel>("channels", cid);
@@ -127,15 +128,3 @@ export class Channels {
 
 const forbidden = (reason: string, message: string): WebliskRefusal =>
   new WebliskRefusal("FORBIDDEN", message, { reason });
-
-const mayMessage = (capabilities: readonly string[]): void => {
-  if (!capabilities.includes(MESSAGE))
-    throw new WebliskRefusal(
-      "FORBIDDEN",
-      `The token lacks ${MESSAGE}; a person grants it: agent weblisk grant.`,
-      {
-        reason: "capability_missing",
-        detail: { missing: [MESSAGE] },
-      },
-    );
-};

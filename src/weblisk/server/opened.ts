@@ -2,5 +2,13 @@
 export { ServerFiles } from "./files.ts";
 export { fingerprintOf, grant, grantedTo, registered } from "./grants.ts";
 export { listen } from "./listener.ts";
-export type { ServedAgent, TaskEnd, TaskOrder, TaskWorker, TaskWorkers } from "./ports.ts";
+export type {
+  ServedAgent,
+  TaskApproval,
+  TaskEnd,
+  TaskOrder,
+  TaskWorker,
+  TaskWorkers,
+  TrailPage,
+} from "./ports.ts";
 export { WebliskServer } from "./server.ts";

@@ -1,4 +1,5 @@
 /** Types alone: the world that a server needs, and the agents that it serves. */
+import type { JsonObject } from "../../base/json.ts";
 
 /** A worker of a task, as the log knows it. */
 export interface TaskWorker {
@@ -39,16 +40,46 @@ export interface TaskEnd {
   readonly ended_ms: number;
 }
 
+/** A request for permission of a task's worker. */
+export interface TaskApproval {
+  /** A ULID. */
+  readonly id: string;
+  readonly worker: TaskWorker;
+  readonly state: "open" | "allowed" | "denied" | "withdrawn";
+  readonly tool: string | null;
+  readonly title: string;
+  /** The tool's input as JSON, with its secrets masked. */
+  readonly input: string;
+  /** Epoch milliseconds. */
+  readonly asked_ms: number;
+}
+
+/** A page of the audit trail, oldest first. */
+export interface TrailPage {
+  readonly entries: readonly (JsonObject & { readonly seq: number })[];
+  /** The `after` of the next page. */
+  readonly next: number;
+  readonly is_end: boolean;
+}
+
 /** The workers of tasks. Each call may reject with a HoldfastError. */
 export interface TaskWorkers {
   /** Those that have all these labels, the oldest first. */
   find(labels: Readonly<Record<string, string>>): Promise<readonly TaskWorker[]>;
-  /** How many of those have not ended; counts to `max` at most. */
-  living(labels: Readonly<Record<string, string>>, max: number): Promise<number>;
+  /** Those of them that have not ended, `max` at most. */
+  running(labels: Readonly<Record<string, string>>, max: number): Promise<readonly TaskWorker[]>;
   /** Answers with its id, as soon as the log has it. */
   spawn(order: TaskOrder): Promise<string>;
-  /** Undefined if it has not ended after `within_ms`. */
-  end(id: string, within_ms: number): Promise<TaskEnd | undefined>;
+  /** Undefined if it has not ended after `within_ms`, or with `orAsks` as soon as it waits for an approval. */
+  end(id: string, within_ms: number, orAsks?: boolean): Promise<TaskEnd | undefined>;
+  /** Open ones of this worker, or of the workers of all tasks; the oldest first. */
+  approvals(worker?: string): Promise<readonly TaskApproval[]>;
+  /** Undefined if there is none with this id whose worker has a task. */
+  approval(id: string): Promise<TaskApproval | undefined>;
+  decide(id: string, decision: "allow" | "deny", message: string): Promise<void>;
+  /** Puts an event into the mailbox of a worker, or of the operator, once for each key. */
+  post(to: string | undefined, event: JsonObject, key: string): Promise<void>;
+  trail(after: number, limit: number): Promise<TrailPage>;
   kill(id: string, reason: string): Promise<void>;
   /** Whether the daemon answers now. Never rejects, and starts none. */
   isReachable(): Promise<boolean>;

@@ -5,10 +5,11 @@ import { WEBLISK_AGENTS_MAX, WEBLISK_REGISTRATIONS_MAX } from "../../base/limits
 import { SIGNING_ALGORITHMS } from "../../protocol/words.ts";
 import { type IdentityKey, publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../identity/key-files.ts";
+import { unsignedKeyOf } from "../identity/rotation.ts";
 import { profileOfMember } from "../signing/operations.ts";
 import { checkTimestamp } from "../signing/replay.ts";
 import { issueToken, readToken, TOKEN_LIFETIMES_S, type TokenClaims } from "../signing/tokens.ts";
-import { RegisterRequest } from "../types/agents.ts";
+import { KeyRotationRequest, RegisterRequest } from "../types/agents.ts";
 import { readAs } from "../types/read.ts";
 import type { WireBody } from "../wire/body.ts";
 import { newWireId, wireId } from "../wire/ids.ts";
@@ -100,10 +101,7 @@ export class AgentRegistry {
     const holder = { name, public_key: manifest.public_key };
     // Anybody who has recorded a manifest without a nonce can send it again with a new time: it gets no rights.
     const rights = manifest.nonce === undefined ? [] : grantedTo(this.files, holder);
-    const granted = rights.filter((capability) => asked.includes(capability));
-    const expires_at = now + TOKEN_LIFETIMES_S.agent;
-    const token = this.issue({ sub: name, iat: now, exp: expires_at, cap: granted, cid: "" });
-    const agent: RegisteredAgent = {
+    const admitted = {
       ...holder,
       agent_id: found?.agent_id ?? newWireId(this.ground.randomBytes),
       algorithm,
@@ -111,10 +109,21 @@ export class AgentRegistry {
       url: manifest.url,
       type: manifest.type,
       asked,
-      token_digest: tokenDigest(token),
-      registered_at: now,
-      expires_at,
     };
+    return this.admit(admitted, rights);
+  }
+
+  /** Gives the agent a new token, the only one that holds, with those of the rights for which it asks. */
+  private admit(
+    holder: Omit<RegisteredAgent, "token_digest" | "registered_at" | "expires_at">,
+    rights: readonly string[],
+  ): JsonObject {
+    const now = this.seconds();
+    const { name, asked } = holder;
+    const granted = rights.filter((capability) => asked.includes(capability));
+    const expires_at = now + TOKEN_LIFETIMES_S.agent;
+    const token = this.issue({ sub: name, iat: now, exp: expires_at, cap: granted, cid: "" });
+    const agent = { ...holder, token_digest: tokenDigest(token), registered_at: now, expires_at };
     this.files.write("agents", name, agent);
     this.agents.set(name, agent);
     return {
@@ -130,6 +139,39 @@ export class AgentRegistry {
       },
       protocol_version: PROTOCOL_VERSION,
     };
+  }
+
+  /**
+   * Gives the name to another key of the same holder: both keys have signed so, once, just now. Rights go with it. The old key, its
+   * tokens and its channels hold no more.
+   */
+  rotate({ value }: WireBody, { agent }: WireCaller, told?: RateTeller): JsonObject {
+    this.rate.take(agent.name, this.ground.now(), told);
+    const { token: _, ...said } = value;
+    const rotation = readAs(KeyRotationRequest, said);
+    const { new_public_key: public_key, new_algorithm: algorithm, nonce, timestamp } = rotation;
+    if (rotation.agent_id !== agent.name)
+      throw new WebliskRefusal("FORBIDDEN", `The token is ${agent.name}'s; rotate the key of that name.`, {
+        reason: "another_name",
+      });
+    const unsigned = rotation.old_public_key === agent.public_key ? unsignedKeyOf(rotation) : "old";
+    if (unsigned === "old")
+      throw new WebliskRefusal("INVALID_SIGNATURE", "The key that has the name did not sign the change.", {
+        reason: "current_signature",
+      });
+    if (unsigned === "new" || this.algorithmOf(public_key, algorithm) === undefined)
+      throw new WebliskRefusal(
+        "INVALID_REQUEST",
+        "The new key did not sign the change, or its algorithm is not taken here.",
+        { reason: "new_signature" },
+      );
+    checkTimestamp(timestamp, this.seconds());
+    this.takeNonce(agent.name, nonce);
+    // A server that was killed between the two files leaves the rights with the old key or with the new one, which both signed.
+    const rights = [agent, { ...agent, public_key }].map((holder) => grantedTo(this.files, holder));
+    const granted = [...new Set(rights.flat())];
+    if (granted.length > 0) this.files.write("grants", agent.name, { public_key, capabilities: granted });
+    return this.admit({ ...agent, algorithm, public_key }, granted);
   }
 
   /** Frees the name; its token holds no more. */
@@ -223,6 +265,10 @@ export class AgentRegistry {
   ): void {
     if (nonce === undefined) return;
     checkTimestamp(signed_at, now);
+    this.takeNonce(name, nonce);
+  }
+
+  private takeNonce(name: string, nonce: string): void {
     const id = wireId(nonce);
     if (id === undefined)
       throw new WebliskRefusal("INVALID_REQUEST", "The nonce is no id of 32 hex digits; make a new one.", {

@@ -5,7 +5,9 @@ import { WEBLISK_RESULT_KEEP_MS, WEBLISK_RESULT_TIDY_MS } from "../../base/limit
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import type { IdentityKey } from "../identity/algorithms.ts";
 import { type SigningProfile, signedBy } from "../signing/operations.ts";
-import type { TaskEnd } from "./ports.ts";
+import type { TASK_STATUSES } from "../types/tasks.ts";
+import { recommendationOf } from "./approvals.ts";
+import type { TaskApproval, TaskEnd } from "./ports.ts";
 
 export const RESULT_TIDY = { keep_ms: WEBLISK_RESULT_KEEP_MS, every_ms: WEBLISK_RESULT_TIDY_MS };
 /** An answer that was made of a result is kept until that is gone for certain: it is never made twice. */
@@ -19,41 +21,76 @@ export const digestOf = (value: unknown): string =>
 export const requestDigest = (agent: string, { token, ...asked }: JsonObject): string =>
   digestOf({ agent, asked });
 
-export interface ResultFacts {
+interface ResultParts {
   readonly task_id: string;
   readonly agent: string;
   readonly worker: string;
   readonly request_digest: string;
-  readonly end: TaskEnd;
   readonly key: IdentityKey;
   readonly profile: SigningProfile;
+}
+
+export interface ResultFacts extends ResultParts {
+  readonly end: TaskEnd;
+}
+
+/** The result of a task that has ended. */
+export const resultOf = ({ end, ...parts }: ResultFacts): JsonObject => {
+  const finished_at = Math.floor(end.ended_ms / 1_000);
+  const output = {
+    ...(end.isSuccess
+      ? { text: end.text }
+      : { error: end.error ?? { code: "WORKER_FAILED", message: "The agent failed." }, text: end.text }),
+    ...(end.isCut && { truncated: true }),
+    attempts: end.attempts,
+    finished_at,
+  };
+  return signedResult(parts, {
+    status: end.isSuccess ? "success" : "failed",
+    output,
+    duration_ms: Math.max(0, end.ended_ms - end.begun_ms),
+    timestamp: finished_at,
+  });
+};
+
+export interface PendingFacts extends ResultParts {
+  readonly approvals: readonly TaskApproval[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The result for now of a task that waits for approvals: they are its recommendations. */
+export const pendingResult = ({ approvals, now, ...parts }: PendingFacts): JsonObject =>
+  signedResult(parts, {
+    status: "pending_approval",
+    output: {},
+    recommendations: approvals.map(recommendationOf),
+    duration_ms: 0,
+    timestamp: Math.floor(now / 1_000),
+  });
+
+interface ResultContent {
+  readonly status: (typeof TASK_STATUSES)[number];
+  readonly output: JsonObject;
+  readonly recommendations?: readonly JsonObject[];
+  readonly duration_ms: number;
+  /** Epoch seconds. */
+  readonly timestamp: number;
 }
 
 /**
  * The document signs `task_id`, `status` and `output` alone. So the output also tells what the signature should hold: the agent,
  * the request, and digests of the lists beside it.
  */
-export const resultOf = ({
-  task_id,
-  agent,
-  worker,
-  request_digest,
-  end,
-  key,
-  profile,
-}: ResultFacts): JsonObject => {
-  const lists = { changes: [], observations: [], recommendations: [] };
-  const finished_at = Math.floor(end.ended_ms / 1_000);
-  const status = end.isSuccess ? "success" : "failed";
+const signedResult = (
+  { task_id, agent, worker, request_digest, key, profile }: ResultParts,
+  { status, output: own, recommendations = [], duration_ms, timestamp }: ResultContent,
+): JsonObject => {
+  const lists = { changes: [], observations: [], recommendations };
   const output = {
-    ...(end.isSuccess
-      ? { text: end.text }
-      : { error: end.error ?? { code: "WORKER_FAILED", message: "The agent failed." }, text: end.text }),
-    ...(end.isCut && { truncated: true }),
+    ...own,
     agent_name: agent,
-    attempts: end.attempts,
     digests: Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, digestOf(list)])),
-    finished_at,
     request_digest,
     worker_id: worker,
   };
@@ -63,8 +100,8 @@ export const resultOf = ({
     output,
     ...lists,
     ...signedBy(key, "result", { task_id, status, output }, profile),
-    duration_ms: Math.max(0, end.ended_ms - end.begun_ms),
+    duration_ms,
     agent_name: agent,
-    timestamp: finished_at,
+    timestamp,
   };
 };

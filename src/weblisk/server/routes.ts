@@ -19,7 +19,14 @@ export type Endpoint =
   | "agent_describe"
   | "agent_execute"
   | "agent_message"
-  | "agent_services";
+  | "agent_services"
+  | "agent_event"
+  | "pending"
+  | "approve"
+  | "event"
+  | "audit"
+  | "rotate"
+  | "unserved";
 
 export interface RouteRow<E extends string = Endpoint> {
   readonly endpoint: E;
@@ -31,6 +38,9 @@ export interface RouteRow<E extends string = Endpoint> {
   /** Bytes of the body; without it none is read. */
   readonly bodyMax?: number;
 }
+
+/** A body of a usual size, and a token. */
+const PROVEN = { needsToken: true, bodyMax: WEBLISK_BODY_MAX_BYTES } as const;
 
 const ROUTES: readonly RouteRow[] = [
   { endpoint: "health", methods: ["GET", "POST"], path: "/v1/health" },
@@ -62,15 +72,19 @@ const ROUTES: readonly RouteRow[] = [
     needsToken: true,
     bodyMax: WEBLISK_TASK_BODY_MAX_BYTES,
   },
-  {
-    endpoint: "agent_message",
-    methods: ["POST"],
-    path: "/agents/:/v1/message",
-    needsToken: true,
-    bodyMax: WEBLISK_BODY_MAX_BYTES,
-  },
+  { endpoint: "agent_message", methods: ["POST"], path: "/agents/:/v1/message", ...PROVEN },
   // A directory that nobody has signed is answered and not believed.
   { endpoint: "agent_services", methods: ["POST"], path: "/agents/:/v1/services" },
+  { endpoint: "agent_event", methods: ["POST"], path: "/agents/:/v1/event", ...PROVEN },
+  { endpoint: "pending", methods: ["GET"], path: "/v1/approve", needsToken: true },
+  { endpoint: "approve", methods: ["POST"], path: "/v1/approve", ...PROVEN },
+  { endpoint: "event", methods: ["POST"], path: "/v1/event", ...PROVEN },
+  { endpoint: "audit", methods: ["GET"], path: "/v1/audit", needsToken: true },
+  { endpoint: "rotate", methods: ["POST"], path: "/v1/rotate-key", ...PROVEN },
+  // Paths of other vintages: nothing here is a strategy, or an observation of a site.
+  { endpoint: "unserved", methods: ["GET", "POST"], path: "/v1/strategy", needsToken: true },
+  { endpoint: "unserved", methods: ["GET", "POST"], path: "/v1/context", needsToken: true },
+  { endpoint: "unserved", methods: ["GET"], path: "/v1/observations", needsToken: true },
 ];
 
 export interface WireRoute<E extends string = Endpoint> extends Omit<RouteRow<E>, "methods" | "path"> {

@@ -8,7 +8,9 @@ import { readBody, type WireBody } from "../wire/body.ts";
 import { idsOf, type RequestIds, tokenOf, type WireHeaders } from "../wire/headers.ts";
 import { newWireId } from "../wire/ids.ts";
 import { answerOfRefusal, refusalOfError, WebliskRefusal, type WireAnswer } from "../wire/refusal.ts";
+import { ApprovalDesk } from "./approvals.ts";
 import { Channels } from "./channels.ts";
+import { EventPost } from "./events.ts";
 import { ServerFiles } from "./files.ts";
 import { answerMessage } from "./messages.ts";
 import type { ServedAgent, ServerGround } from "./ports.ts";
@@ -16,6 +18,7 @@ import { type RateState, type RateTeller, rateHeaders } from "./rates.ts";
 import { AgentRegistry, type WireCaller } from "./registry.ts";
 import { type Endpoint, routeOf, type WireRoute } from "./routes.ts";
 import { type TaskAnswer, TaskTable } from "./tasks.ts";
+import { TrailReader } from "./trail.ts";
 
 export interface WireRequest {
   readonly method: string;
@@ -27,6 +30,7 @@ export interface WireRequest {
 
 interface WireCall {
   readonly route: WireRoute;
+  readonly url: string;
   readonly headers: WireHeaders;
   readonly ids: RequestIds;
   readonly told: RateTeller;
@@ -41,6 +45,9 @@ export class WebliskServer {
   private readonly ground: ServerGround;
   private readonly registry: AgentRegistry;
   private readonly channels: Channels;
+  private readonly approvals: ApprovalDesk;
+  private readonly events: EventPost;
+  private readonly trail: TrailReader;
   /** Also for a gateway that serves the same agents. */
   readonly tasks: TaskTable;
   private readonly since: number;
@@ -52,6 +59,9 @@ export class WebliskServer {
     this.ground = ground;
     this.registry = new AgentRegistry(ground, files);
     this.channels = new Channels(ground, files, this.registry);
+    this.approvals = new ApprovalDesk(ground);
+    this.events = new EventPost(ground);
+    this.trail = new TrailReader(ground);
     this.tasks = new TaskTable(ground, files);
     this.since = ground.now();
   }
@@ -73,7 +83,7 @@ export class WebliskServer {
     const caller = route.needsToken
       ? (early ?? this.callerOf(route, tokenOf(headers, body?.value)))
       : undefined;
-    return this.endpoints[route.endpoint]({ route, headers, ids, told, body, caller });
+    return this.endpoints[route.endpoint]({ route, url: request.url, headers, ids, told, body, caller });
   }
 
   private readonly endpoints: Readonly<
@@ -97,6 +107,22 @@ export class WebliskServer {
       this.served(route.name);
       return ok({ status: "ignored" });
     },
+    agent_event: async ({ route, body, caller, told }) =>
+      ok(await this.events.take(body!, caller!, told, this.served(route.name).name)),
+    pending: async ({ caller, told }) => ok(await this.approvals.pending(caller!, told)),
+    approve: async ({ body, caller, told }) => ok(await this.approvals.decide(body!, caller!, told)),
+    event: async ({ body, caller, told }) => ok(await this.events.take(body!, caller!, told)),
+    audit: async ({ url, caller, told }) => ok(await this.trail.page(url, caller!, told)),
+    rotate: ({ body, caller, told }) => ok(this.registry.rotate(body!, caller!, told)),
+    unserved: () => {
+      throw new WebliskRefusal(
+        "NOT_FOUND",
+        "This server keeps none; the documentation lists what it serves.",
+        {
+          reason: "not_served",
+        },
+      );
+    },
   };
 
   private async execute(
@@ -104,7 +130,7 @@ export class WebliskServer {
     { body, caller, headers, ids, told }: WireCall,
   ): Promise<WireAnswer> {
     const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(headers.prefer ?? ""));
-    const manner = { trace: ids.trace, isAsync, told };
+    const manner = { trace: ids.trace, isAsync, told, orAsks: true };
     return taskAnswer(await this.tasks.execute(served, body!.value, caller!, manner));
   }
 
@@ -229,7 +255,8 @@ const targetIn = ({ target_agent, target, payload }: JsonObject): string => {
 
 const taskAnswer = (answer: TaskAnswer): WireAnswer => {
   if ("result" in answer) return ok(answer.result);
-  const { task_id } = answer;
+  const { task_id, pending } = answer;
+  if (pending !== undefined) return ok(pending);
   return {
     status: 202,
     body: { task_id, status: "accepted" },

@@ -22,14 +22,10 @@ import { newWireId, wireId } from "../wire/ids.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
 import type { ServerFiles } from "./files.ts";
 import type { RegisteredAgent } from "./grants.ts";
+import { AGENT, DIGEST, SENDER, TASK } from "./labels.ts";
 import type { ServedAgent, ServerGround, TaskWorker } from "./ports.ts";
 import { type RateTeller, RequestRate } from "./rates.ts";
-import { RESULT_TIDY, requestDigest, resultOf } from "./results.ts";
-
-const TASK = "weblisk_task";
-const AGENT = "weblisk_agent";
-const DIGEST = "weblisk_request";
-const SENDER = "weblisk_from";
+import { pendingResult, RESULT_TIDY, requestDigest, resultOf } from "./results.ts";
 
 interface KeptResult {
   readonly agent: string;
@@ -38,9 +34,10 @@ interface KeptResult {
   readonly result: JsonObject;
 }
 
-/** A task that is not over. */
+/** A task that is not over. `pending`: its signed result for now, since it waits for an approval. */
 export interface UnfinishedTask {
   readonly task_id: string;
+  readonly pending?: JsonObject;
 }
 
 /** Its signed result, or that it goes on. */
@@ -59,6 +56,8 @@ interface TaskManner {
   /** Name of the worker. */
   readonly name?: string;
   readonly told?: RateTeller;
+  /** Also answers as soon as the task waits for an approval. */
+  readonly orAsks?: boolean;
 }
 
 interface TaskFacts {
@@ -88,7 +87,7 @@ export class TaskTable {
     served: ServedAgent,
     body: JsonObject,
     caller: TaskSender,
-    { trace, isAsync, name, told }: TaskManner,
+    { trace, isAsync, name, told, orAsks = false }: TaskManner,
   ): Promise<TaskAnswer> {
     const request = readAs(TaskRequest, body);
     const task_id = wireId(request.id);
@@ -108,13 +107,9 @@ export class TaskTable {
     if (known.result !== undefined) return { result: known.result };
     if (isAsync) return { task_id };
     const until = request.deadline === undefined ? Number.POSITIVE_INFINITY : request.deadline * 1_000 - now;
-    const answer = await this.ended(
-      task_id,
-      known,
-      caller,
-      Math.min(WEBLISK_TASK_WAIT_MAX_MS, Math.max(0, until)),
-    );
-    if ("result" in answer) return answer;
+    const within_ms = Math.min(WEBLISK_TASK_WAIT_MAX_MS, Math.max(0, until));
+    const answer = await this.ended(task_id, known, caller, { within_ms, orAsks });
+    if ("result" in answer || answer.pending !== undefined) return answer;
     throw new WebliskRefusal(
       "AGENT_TIMEOUT",
       `The task goes on; send the same request again, or ask GET /v1/task/${task_id}.`,
@@ -125,16 +120,14 @@ export class TaskTable {
   /** The result of a caller's own task, or that it goes on. */
   async look(id: string, caller: TaskSender, told?: RateTeller): Promise<TaskAnswer> {
     this.looks.take(caller.agent.name, this.ground.now(), told);
-    return this.seen(id, caller, 0);
+    return this.seen(id, caller, { within_ms: 0, orAsks: true });
   }
 
-  private async seen(id: string, caller: TaskSender, within_ms: number): Promise<TaskAnswer> {
+  private async seen(id: string, caller: TaskSender, wait: EndWait): Promise<TaskAnswer> {
     const task_id = wireId(id);
     const known = task_id === undefined ? undefined : await this.known(task_id);
     if (task_id === undefined || known === undefined || known.from !== caller.agent.name) throw unknownTask();
-    return known.result === undefined
-      ? this.ended(task_id, known, caller, within_ms)
-      : { result: known.result };
+    return known.result === undefined ? this.ended(task_id, known, caller, wait) : { result: known.result };
   }
 
   /** Ends the caller's own task. */
@@ -144,7 +137,7 @@ export class TaskTable {
     const known = await this.known(answer.task_id);
     if (known?.worker !== undefined)
       await this.ground.workers.kill(known.worker.id, `${caller.agent.name} cancelled its task.`);
-    return this.seen(id, caller, WEBLISK_CANCEL_WAIT_MS);
+    return this.seen(id, caller, { within_ms: WEBLISK_CANCEL_WAIT_MS, orAsks: false });
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -191,12 +184,16 @@ export class TaskTable {
       );
     const prompt = promptIn(request);
     const cwd = this.placeOf(request.context.workspace_root);
-    const running = await workers.living({ [AGENT]: served.name }, served.max_concurrent);
-    if (running >= served.max_concurrent)
-      throw new WebliskRefusal("RATE_LIMITED", `${served.name} works on ${running} tasks; try again later.`, {
-        reason: "max_concurrent",
-        retry_after: WEBLISK_BUSY_RETRY_S,
-      });
+    const running = await workers.running({ [AGENT]: served.name }, served.max_concurrent);
+    if (running.length >= served.max_concurrent)
+      throw new WebliskRefusal(
+        "RATE_LIMITED",
+        `${served.name} works on ${running.length} tasks; try again later.`,
+        {
+          reason: "max_concurrent",
+          retry_after: WEBLISK_BUSY_RETRY_S,
+        },
+      );
     const facts = { agent: served.name, from: caller.agent.name, request_digest: digest };
     const labels = {
       [TASK]: task_id,
@@ -222,11 +219,12 @@ export class TaskTable {
     task_id: string,
     known: TaskFacts,
     caller: TaskSender,
-    within_ms: number,
+    { within_ms, orAsks }: EndWait,
   ): Promise<TaskAnswer> {
     const { agent, from, request_digest, worker } = known;
-    const end = worker && (await this.ground.workers.end(worker.id, within_ms));
-    if (worker === undefined || end === undefined) return { task_id };
+    if (worker === undefined) return { task_id };
+    const end = await this.ground.workers.end(worker.id, within_ms, orAsks);
+    if (end === undefined) return orAsks ? this.unfinished(task_id, known, worker, caller) : { task_id };
     // It may have been signed, and removed since: two signatures of one result could differ.
     if (end.ended_ms < this.ground.now() - RESULT_TIDY.keep_ms) throw forgotten();
     const { key } = ensureIdentity(this.ground.stateDir, agent);
@@ -234,6 +232,23 @@ export class TaskTable {
     const result = resultOf({ task_id, agent, worker: worker.id, request_digest, end, key, profile });
     const kept: KeptResult = { agent, from, request_digest, result };
     return this.files.writeOnce("results", task_id, kept, newWireId(this.ground.randomBytes));
+  }
+
+  private async unfinished(
+    task_id: string,
+    { agent, request_digest }: TaskFacts,
+    { id: worker }: TaskWorker,
+    caller: TaskSender,
+  ): Promise<UnfinishedTask> {
+    const approvals = await this.ground.workers.approvals(worker);
+    if (approvals.length === 0) return { task_id };
+    const { key } = ensureIdentity(this.ground.stateDir, agent);
+    const { profile } = caller.agent;
+    const now = this.ground.now();
+    return {
+      task_id,
+      pending: pendingResult({ task_id, agent, worker, request_digest, approvals, now, key, profile }),
+    };
   }
 
   /** The directory in which the task works. */
@@ -246,6 +261,11 @@ export class TaskTable {
       reason: "workspace_outside",
     });
   }
+}
+
+interface EndWait {
+  readonly within_ms: number;
+  readonly orAsks: boolean;
 }
 
 interface TaskCall {

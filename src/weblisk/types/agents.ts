@@ -1,5 +1,6 @@
 /** The canonical types of agents: their manifest, registration, directory and health (weblisk.txt, Core Types). */
 import * as z from "zod";
+import { SIGNING_ALGORITHMS } from "../../protocol/words.ts";
 import { AGENT_NAME, Capability, IOSpec, id, map, name, proof, seconds, text, token, url } from "./parts.ts";
 
 export const AgentManifest = z.looseObject({
@@ -56,6 +57,21 @@ export const RegisterResponse = z.looseObject({
     .looseObject({ url, public_key: proof, version: text, supported_versions: z.array(name) })
     .optional(),
   protocol_version: name.optional(),
+});
+
+/** The statement of a change of key that both keys have signed. */
+export const KeyRotationRequest = z.looseObject({
+  op: z.literal("rotate-key"),
+  /** The name of the identity. */
+  agent_id: name,
+  old_algorithm: z.enum(SIGNING_ALGORITHMS),
+  old_public_key: proof,
+  new_algorithm: z.enum(SIGNING_ALGORITHMS),
+  new_public_key: proof,
+  timestamp: seconds,
+  nonce: id,
+  current_signature: proof,
+  new_signature: proof,
 });
 
 export const HealthStatus = z.looseObject({

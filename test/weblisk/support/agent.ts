@@ -30,7 +30,7 @@ export interface RemoteAgentOptions {
 
 export class RemoteAgent {
   readonly name: string;
-  readonly key: IdentityKey;
+  key: IdentityKey;
   token = "";
   private readonly base: string;
   private readonly profile: SigningProfile;
@@ -61,8 +61,8 @@ export class RemoteAgent {
   }
 
   /** A manifest that registers once. */
-  onceOnly(): Record<string, unknown> {
-    return this.manifest({ nonce: newId(), signed_at: this.clock() });
+  onceOnly(more: object = {}): Record<string, unknown> {
+    return this.manifest({ nonce: newId(), signed_at: this.clock(), ...more });
   }
 
   registration(manifest = this.manifest(), timestamp = this.clock()): Record<string, unknown> {

@@ -118,7 +118,12 @@ export const makeHub = async (
       orders.flatMap(({ labels }, at) =>
         labels.weblisk_task === weblisk_task ? [{ id: String(at), labels }] : [],
       ),
-    living: async () => 0,
+    running: async () => [],
+    approvals: async () => [],
+    approval: async () => undefined,
+    decide: async () => undefined,
+    post: async () => undefined,
+    trail: desk.audit,
     spawn: async (order) => String(orders.push(order) - 1),
     end: async (id, within_ms) => {
       if (within_ms === 0) return undefined;
