@@ -213,8 +213,8 @@ export class FederationGateway {
       agent: { name: `hub:${peer.hub_id}`, profile: "literal" },
       capabilities: served.capabilities,
     };
-    const manner = { trace, name: federatedWorker(peer.hub_id, order.id) };
-    const begun = await tasks.execute(served, order, sender, { ...manner, isAsync: true });
+    const manner = { trace, name: federatedWorker(peer.hub_id, order.id), isAsync: true };
+    const begun = await tasks.execute(served, order, sender, manner);
     if ("result" in begun) return begun.result;
     try {
       await this.stillThere(peer);
@@ -222,7 +222,7 @@ export class FederationGateway {
       await tasks.cancel(order.id, sender);
       throw cause;
     }
-    const ended = await tasks.execute(served, order, sender, { ...manner, isAsync: false });
+    const ended = await tasks.outcome(order.id, sender);
     if ("result" in ended) return ended.result;
     throw new WebliskRefusal("AGENT_TIMEOUT", "The task goes on; send the same request again.", {
       reason: "task_goes_on",

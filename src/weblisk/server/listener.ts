@@ -22,19 +22,36 @@ export interface Listening {
   close(): void;
 }
 
+/** A client that is slower is let go. Milliseconds. */
+export interface Patience {
+  /** From the connection to the end of the head. */
+  readonly head_ms: number;
+  /** To the end of the body. */
+  readonly request_ms: number;
+  /** How often slow ones are looked for. */
+  readonly look_ms: number;
+}
+
+const PATIENCE: Patience = {
+  head_ms: WEBLISK_HEAD_MAX_MS,
+  request_ms: WEBLISK_REQUEST_MAX_MS,
+  look_ms: API_OVERDUE_LOOK_MS,
+};
+
 /** Rejects with UNAVAILABLE if it cannot listen there. */
 export const listen = (
   server: Pick<WebliskServer, "answer">,
   { host, port }: HttpAddress,
+  { head_ms, request_ms, look_ms } = PATIENCE,
 ): Promise<Listening> =>
   new Promise((resolve, reject) => {
     const http = createServer(
       {
         maxHeaderSize: WEBLISK_HEAD_MAX_BYTES,
-        headersTimeout: WEBLISK_HEAD_MAX_MS,
-        requestTimeout: WEBLISK_REQUEST_MAX_MS,
+        headersTimeout: head_ms,
+        requestTimeout: request_ms,
         keepAliveTimeout: API_KEEP_ALIVE_MS,
-        connectionsCheckingInterval: API_OVERDUE_LOOK_MS,
+        connectionsCheckingInterval: look_ms,
       },
       (request, response) => void serve(server, request, response),
     );

@@ -123,6 +123,11 @@ export class TaskTable {
     return this.seen(id, caller, { within_ms: 0, orAsks: true });
   }
 
+  /** Waits for the end of a caller's own task; this counts for no limit, because its begin did. */
+  outcome(id: string, caller: TaskSender): Promise<TaskAnswer> {
+    return this.seen(id, caller, { within_ms: WEBLISK_TASK_WAIT_MAX_MS, orAsks: false });
+  }
+
   private async seen(id: string, caller: TaskSender, wait: EndWait): Promise<TaskAnswer> {
     const task_id = wireId(id);
     const known = task_id === undefined ? undefined : await this.known(task_id);

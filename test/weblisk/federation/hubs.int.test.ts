@@ -210,6 +210,26 @@ describe("a task", () => {
     expect((await a.asker.task(task("b.example", { prompt: "q" }))).output).toEqual({ text: "q" });
   });
 
+  it("number 101 in an hour is refused, and one is taken when the hour of the first is over", async () => {
+    const [a, b] = await agreed({}, { rate_limit: 100 });
+    await a.asker.connect("b.example");
+    const ask = () => a.asker.task(task("b.example", { prompt: "hi" }));
+    const pass = (ms: number): void => {
+      for (const { registry } of [a, b]) registry.wall_ms += ms;
+    };
+    for (let asked = 0; asked < 100; asked += 1) {
+      expect((await ask()).output).toEqual({ text: "hi" });
+      // Below what a server takes in a minute.
+      if (asked % 50 === 49) pass(61_000);
+    }
+    await expect(ask()).rejects.toMatchObject({
+      code: "RATE_LIMITED",
+      message: expect.stringContaining("100"),
+    });
+    pass(3_600_001 - 2 * 61_000);
+    expect((await ask()).output).toEqual({ text: "hi" });
+  });
+
   it("is refused for what is not shared, and beyond the agreed rate", async () => {
     const [a, b] = await agreed({}, { rate_limit: 2 });
     const unshared = { ...task("b.example", { prompt: "p" }), capability: "file:read" };

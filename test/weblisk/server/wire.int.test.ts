@@ -1,11 +1,13 @@
 /** The conformance lists of Weblisk over HTTP, as far as this server goes: L1, L2, and the limits of the wire. */
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WEBLISK_AGENT_LOOKS_MAX } from "../../../src/base/limits.ts";
-import { signText, verifierOf } from "../../../src/weblisk/identity/algorithms.ts";
+import { verifierOf } from "../../../src/weblisk/identity/algorithms.ts";
 import { profileOfSignature } from "../../../src/weblisk/signing/operations.ts";
 import { issueToken } from "../../../src/weblisk/signing/tokens.ts";
 import {
@@ -16,6 +18,7 @@ import {
 } from "../../../src/weblisk/types/agents.ts";
 import { AgentMessage, ChannelGrant, ErrorResponse } from "../../../src/weblisk/types/talk.ts";
 import { readBody } from "../../../src/weblisk/wire/body.ts";
+import { full } from "../../support/figures.ts";
 import { newId, RemoteAgent, type RemoteAgentOptions, send, type WireReply } from "../support/agent.ts";
 import { makeServed, type Served } from "../support/served.ts";
 
@@ -170,15 +173,9 @@ const messenger = async (name: string): Promise<RemoteAgent> => {
   return agent;
 };
 
-const messageOf = (agent: RemoteAgent, more: object = {}) => {
-  const covered = { from: agent.name, to: "echo", action: "get_capabilities", payload: {} };
-  const signature = signText(agent.key, JSON.stringify(covered));
-  return { id: newId(), type: "request", ...covered, signature, ...more };
-};
-
 it("L1-08 a message is answered in the agent's name, and signed; L2-01 one that is forged is refused", async () => {
   const agent = await messenger("talker");
-  const reply = await agent.send("POST", "/agents/echo/v1/message", messageOf(agent));
+  const reply = await agent.send("POST", "/agents/echo/v1/message", agent.messageTo("echo"));
   expect(AgentMessage.parse(reply.body)).toMatchObject({
     type: "response",
     from: "echo",
@@ -197,14 +194,14 @@ it("L1-08 a message is answered in the agent's name, and signed; L2-01 one that 
     [{ to: "somebody", signature: undefined }, 400, "another_agent"],
     [{ action: "dance", signature: undefined }, 404, "action_unknown"],
   ] as const)
-    expect(await agent.send("POST", path, messageOf(agent, more))).toMatchObject({
+    expect(await agent.send("POST", path, agent.messageTo("echo", more))).toMatchObject({
       status,
       body: { detail: { reason } },
     });
   const mute = agentNamed("mute");
   await mute.register();
-  expect((await mute.send("POST", path, messageOf(mute))).status).toBe(403);
-  expect((await send(served.base, "POST", path, messageOf(agent))).status).toBe(401);
+  expect((await mute.send("POST", path, mute.messageTo("echo"))).status).toBe(403);
+  expect((await send(served.base, "POST", path, agent.messageTo("echo"))).status).toBe(401);
 });
 
 it("L2-03 a channel's token opens the agent of the channel for an hour, and no other", async () => {
@@ -220,7 +217,7 @@ it("L2-03 a channel's token opens the agent of the channel for an hour, and no o
     expires: served.seconds() + 3_600,
   });
   const say = (token: unknown) =>
-    send(served.base, "POST", "/agents/echo/v1/message", messageOf(agent), {
+    send(served.base, "POST", "/agents/echo/v1/message", agent.messageTo("echo"), {
       authorization: `Bearer ${token}`,
     });
   expect((await say(body.token)).status).toBe(200);
@@ -485,9 +482,18 @@ it("the 61st task of an agent in a minute is refused, and says when to try again
   }
 });
 
-/** More by HOLDFAST_WEBLISK_FUZZ. */
-const FUZZ = Number(process.env.HOLDFAST_WEBLISK_FUZZ ?? 2_000);
+const FUZZ = full ? 100_000 : 2_000;
 const BATCH = 20;
+/** Bytes by which the heap may have grown after all of them; one that kept each body would have grown by ten times as much. */
+const GROWTH_MAX_BYTES = 16 * 1024 * 1024;
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+const heapBytes = (): number => {
+  collect();
+  return process.memoryUsage().heapUsed;
+};
+const filesIn = (directory: string): number => readdirSync(directory, { recursive: true }).length;
 
 const raw = (method: string, path: string, body: Buffer, headers: Record<string, string>): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -509,7 +515,7 @@ const raw = (method: string, path: string, body: Buffer, headers: Record<string,
     sent.end(body);
   });
 
-it(`${FUZZ} broken requests are each answered with JSON, and never with 500`, async () => {
+it(`${FUZZ} broken requests are each answered with JSON, never with 500, and leave nothing behind`, async () => {
   const agent = agentNamed("fuzz");
   const whole = Buffer.from(JSON.stringify(agent.registration()));
   const paths = [
@@ -535,8 +541,13 @@ it(`${FUZZ} broken requests are each answered with JSON, and never with 500`, as
     });
   };
   const seen = new Set<number>();
+  for (let warm = 0; warm < BATCH; warm += 1) await one();
+  const before = { heap: heapBytes(), files: filesIn(served.stateDir) };
   for (let sent = 0; sent < FUZZ; sent += BATCH)
     for (const status of await Promise.all(Array.from({ length: BATCH }, one))) seen.add(status);
   expect([...seen].filter((status) => status >= 500)).toEqual([]);
   expect(served.defects).toEqual([]);
+  expect(heapBytes() - before.heap).toBeLessThan(GROWTH_MAX_BYTES);
+  // A registration may have stayed whole: that is one agent.
+  expect(filesIn(served.stateDir) - before.files).toBeLessThanOrEqual(1);
 }, 600_000);

@@ -76,6 +76,13 @@ export class RemoteAgent {
     return reply;
   }
 
+  /** A message to another agent, signed in its profile. */
+  messageTo(to: string, more: object = {}): Record<string, unknown> {
+    const covered = { from: this.name, to, action: "get_capabilities", payload: {} };
+    const text = this.profile === "jcs" ? canonicalJson(covered) : JSON.stringify(covered);
+    return { id: newId(), type: "request", ...covered, signature: signText(this.key, text), ...more };
+  }
+
   /** With its token. */
   send(
     method: string,
