@@ -11,6 +11,7 @@ import {
 } from "../../../src/control/federation/registry.ts";
 import { admissionId, decideAdmit, decideSettle } from "../../../src/control/federation/tasks.ts";
 import { auditOf } from "../../../src/control/federation/trail.ts";
+import type { AuditNote } from "../../../src/protocol/audit.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { FederatedPeer } from "../../../src/protocol/peer.ts";
 import type { PeerTerms } from "../../../src/protocol/peer-records.ts";
@@ -43,12 +44,55 @@ export interface Hub {
   readonly asker: HubAsker;
   readonly orders: readonly TaskOrder[];
   /** Entries of the trail. */
-  readonly trail: readonly { readonly action: string; readonly target: string; readonly status: string }[];
+  readonly trail: readonly AuditNote[];
   /** Agrees to federate with it, or changes the terms. */
   add(peer: Pick<Hub, "hub_id" | "url">, terms?: Partial<PeerTerms>): void;
   revoke(peer: Pick<Hub, "hub_id">): void;
+  /** Starts it after it was killed. */
+  start(): void;
   close(): void;
 }
+
+/** Kills a hub at one of its steps: from then on nothing of it goes on, until it is started again. */
+export class Killer {
+  /** The steps so far: each change of a file, each request of the daemon, each worker, before it and after it. */
+  readonly steps: string[] = [];
+  readonly at: number;
+  isDead = false;
+
+  /** `at`: how many steps it lives. */
+  constructor(at = Number.POSITIVE_INFINITY) {
+    this.at = at;
+  }
+
+  step(name: string): void {
+    if (!this.isDead) this.steps.push(name);
+    if (this.steps.length === this.at + 1) this.isDead = true;
+    if (this.isDead) throw new HubKilled(`killed ${name}`);
+  }
+
+  /** The same object, with a step before and after each call of these names. */
+  on<T extends object>(target: T, names: readonly (keyof T & string)[]): T {
+    return new Proxy(target, {
+      get: (_, name) => {
+        const found = target[name as keyof T];
+        if (typeof found !== "function") return found;
+        if (!names.includes(name as keyof T & string)) return found.bind(target);
+        return (...args: unknown[]) => {
+          this.step(`before ${String(name)}`);
+          const result = found.apply(target, args);
+          const after = (value: unknown): unknown => {
+            this.step(`after ${String(name)}`);
+            return value;
+          };
+          return result instanceof Promise ? result.then(after) : after(result);
+        };
+      },
+    });
+  }
+}
+
+export class HubKilled extends Error {}
 
 export interface HubOptions {
   /** The answer of its agent. */
@@ -56,6 +100,7 @@ export interface HubOptions {
   /** Called while a worker is at work. */
   readonly during?: () => Promise<void> | void;
   readonly post?: HubPost;
+  readonly killer?: Killer;
 }
 
 const CAPABILITY = "seo:analyze";
@@ -65,10 +110,15 @@ const STARTED_MS = Date.now();
 
 export const makeHub = async (
   hub_id: string,
-  { answer = ({ prompt }) => prompt, during = () => undefined, post = postToHub }: HubOptions = {},
+  {
+    answer = ({ prompt }) => prompt,
+    during = () => undefined,
+    post = postToHub,
+    killer = new Killer(),
+  }: HubOptions = {},
 ): Promise<Hub> => {
   const stateDir = mkdtempSync(join(tmpdir(), "holdfast-hub-"));
-  const files = new ServerFiles(stateDir);
+  const files = killer.on(new ServerFiles(stateDir), ["mark", "remove", "write", "writeOnce"]);
   const registry = new Registry();
   registry.wall_ms = STARTED_MS;
   const trail: Hub["trail"][number][] = [];
@@ -83,7 +133,7 @@ export const makeHub = async (
     if (peer === undefined) throw new HoldfastError("PEER_NOT_FOUND", `There is no peer "${id}".`);
     return peer;
   };
-  const desk: PeerDesk = {
+  const decisions: PeerDesk = {
     show: async (id) => viewOf(known(id)),
     meet: async ({ hub_id: id, ...declared }) => {
       take(decideMeet(known(id), id, declared, registry.deciding()));
@@ -111,9 +161,10 @@ export const makeHub = async (
     },
     audit: async () => ({ entries: [], next: 0, is_end: true }),
   };
+  const desk = killer.on(decisions, ["admit", "meet", "settle"]);
   const now = () => registry.wall_ms;
   const orders: TaskOrder[] = [];
-  const workers: TaskWorkers = {
+  const runtime: TaskWorkers = {
     find: async ({ weblisk_task }) =>
       orders.flatMap(({ labels }, at) =>
         labels.weblisk_task === weblisk_task ? [{ id: String(at), labels }] : [],
@@ -141,6 +192,7 @@ export const makeHub = async (
     kill: async () => undefined,
     isReachable: async () => true,
   };
+  const workers = killer.on(runtime, ["end", "spawn"]);
   const agents = [{ name: "clerk", description: "", capabilities: [], max_concurrent: 4 }];
   const tell = (defect: unknown): never => {
     throw defect;
@@ -161,14 +213,30 @@ export const makeHub = async (
   };
   let gateway: FederationGateway | undefined;
   const { address, close } = await listen(
-    { answer: (request) => gateway!.answer(request) },
+    {
+      answer: async (request) => {
+        try {
+          return await gateway!.answer(request);
+        } catch (cause) {
+          if (!(cause instanceof HubKilled)) throw cause;
+          start();
+          // A proxy before a gateway that is away says so; to the other hub it is silence.
+          return { status: 503, body: {}, headers: {} };
+        }
+      },
+    },
     { host: "127.0.0.1", port: 0 },
   );
   const url = `http://127.0.0.1:${address.port}`;
   const own = { hub_id, url, capabilities: [CAPABILITY] };
-  const tasks = new TaskTable(served, files);
-  gateway = new FederationGateway({ ...served, ...ground, own, offers: { [CAPABILITY]: "clerk" }, tasks });
-  keepOwnHub({ files }, own);
+  /** Makes anew all that a process of it has in memory. */
+  const start = (): void => {
+    killer.isDead = false;
+    const tasks = new TaskTable(served, files);
+    gateway = new FederationGateway({ ...served, ...ground, own, offers: { [CAPABILITY]: "clerk" }, tasks });
+  };
+  keepOwnHub({ files: new ServerFiles(stateDir) }, own);
+  start();
   const asker = new HubAsker({ ...ground, stateDir, post, pause: async () => undefined });
   return {
     hub_id,
@@ -183,6 +251,7 @@ export const makeHub = async (
       const asked = { hub_id: peer.hub_id, url: peer.url, public_key: null, ...TERMS, ...terms };
       take(decideAdd([...registry.peers.values()], asked, registry.deciding()));
     },
+    start,
     revoke: (peer) => take(decideRevoke(known(peer.hub_id), peer.hub_id, "", registry.deciding())),
     close: () => {
       close();
