@@ -25,7 +25,7 @@ import {
 } from "./context.ts";
 import { HANDLERS } from "./handlers.ts";
 import { type IdlePrinter, makeHeartbeat } from "./heartbeat.ts";
-import { isOverHosts } from "./host-calls.ts";
+import { isOverHosts, runsOnEach } from "./host-calls.ts";
 import { hostConnector, hostVersionProblem } from "./hosts.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
 import { mistakes } from "./mistakes.ts";
@@ -66,7 +66,7 @@ const settle = async (
 ): Promise<CommandResult> => {
   const { call } = context;
   const handler = HANDLERS[call.command.command]!;
-  const handled = (isOverHosts(call) ? onEachHost(context, handler) : handler(context)).catch(
+  const handled = (runsOnEach(call) ? onEachHost(context, handler) : handler(context)).catch(
     (cause): CommandResult => failure(asHoldfastError(cause)),
   );
   if (interrupted === undefined) return handled;

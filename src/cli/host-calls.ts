@@ -13,14 +13,12 @@ export interface HostCall {
 
 export const isOverHosts = ({ hosts = [] }: Pick<Call, "hosts">): boolean => hosts.length > 1;
 
+/** A command that is run on each host; `agent top` looks at all of them itself. */
+export const runsOnEach = (call: Pick<Call, "hosts" | "command">): boolean =>
+  isOverHosts(call) && call.command.command !== "agent/top";
+
 /** Commands without a row or a record that could bear a host, or with one stream of a log that is not of workers. */
-const ONE_HOST: ReadonlySet<string> = new Set([
-  "agent/top",
-  "agent/attach",
-  "jobs/tail",
-  "bb/watch",
-  "board/watch",
-]);
+const ONE_HOST: ReadonlySet<string> = new Set(["agent/attach", "jobs/tail", "bb/watch", "board/watch"]);
 
 /** The arguments that name workers, by their places. */
 const refsOf = ({ command, args }: Call): readonly number[] => {

@@ -35,7 +35,7 @@ const errorOf = (results: readonly HostResult[]): HoldfastError | undefined => {
   const said = failed.map(({ host, error }) => `${host}: ${error.message}`).join(" ");
   const of = `${failed.length} of ${results.length} hosts failed.`;
   return new HoldfastError(isAlike ? first.error.code : "PARTIAL_FAILURE", `${of} ${said}`, {
-    suggestion: first.error.suggestion,
+    suggestion: `${first.host}: ${first.error.suggestion}`,
     details: {
       hosts: failed.map(({ host, error: { code, message, suggestion } }) => ({
         host,

@@ -46,7 +46,7 @@ describe("a call for several hosts", () => {
     ["a host that is not named", ["kill", "far/fixer", "box/b"], "as in local/far/fixer"],
     ["a change of all", ["kill", "--all"], "changes one host at a time"],
     ["a command that runs on a machine", ["spawn", "claude", "do it"], "agent spawn is for one host"],
-    ["the screen of one daemon", ["top"], "agent top is for one host"],
+    ["the terminal of one agent", ["bb", "watch"], "agent bb watch is for one host"],
     ["the cursor of a page", ["list", "--cursor", "x"], "--cursor belongs to one host"],
     ["a seq", ["watch", "--from", "5"], "--from 5 belongs to one host"],
     ["a cursor of one log", ["watch", "--from", "e:5"], "--from e:5 belongs to one host"],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AGENT } from "../support/built.ts";
 import { type Commands, type Ended, makeCommands, until } from "./support/commands.ts";
+import { Screen } from "./support/screen.ts";
 
 let here: Commands;
 let build: Commands;
@@ -168,5 +169,32 @@ describe("a watch of several hosts", () => {
     );
     expect(exit).not.toBe(0);
     expect(JSON.stringify(meta.details)).toContain("are the same daemon");
+  });
+});
+
+describe("agent top over several hosts", () => {
+  it("shows the workers of each by HOST/NAME, and kills one where it runs", async () => {
+    await Promise.all(
+      [build, box].map((each) => each.agent("spawn", "--name", "victim", "--", "sleep", "1000")),
+    );
+    const screen = new Screen(here.home, "--host", "build,box", "top");
+    await screen.shows(/build\/victim +running/);
+    await screen.shows(/box\/victim +running/);
+    screen.press("/box/vic\r");
+    await screen.shows(/▸ box\/victim/);
+    screen.press("k");
+    await screen.shows(/Kill box\/victim\? y: yes/);
+    screen.press("y");
+    await screen.shows(/agent kill box\/victim/);
+    expect((await box.agent("info", "victim")).data.status).toBe("cancelled");
+    expect((await build.agent("info", "victim")).data.status).toBe("running");
+    screen.press("/\x7f\x7f\x7f\x7f\x7f\x7f\x7fbuild/vic\r");
+    await screen.shows(/▸ build\/victim/);
+    process.kill(await box.daemonPid(), "SIGKILL");
+    await screen.shows(/box: The daemon is gone/);
+    screen.press("w");
+    await screen.shows(/agent why build\/victim/);
+    screen.press("qq");
+    expect(await screen.ended).toBe(0);
   });
 });

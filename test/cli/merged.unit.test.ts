@@ -55,7 +55,11 @@ describe("the answers of several hosts", () => {
     ]);
     expect(whole).toMatchObject({
       ok: false,
-      error: { code: "PARTIAL_FAILURE", message: "1 of 2 hosts failed. b: It is away.", suggestion: "Look." },
+      error: {
+        code: "PARTIAL_FAILURE",
+        message: "1 of 2 hosts failed. b: It is away.",
+        suggestion: "b: Look.",
+      },
       value: { workers: [{ host: "a", name: "x" }] },
     });
     expect(!whole.ok && whole.error.info.details).toEqual({

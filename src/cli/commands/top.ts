@@ -1,14 +1,7 @@
 /** agent top: the workers live on the alternate screen of a terminal, and keys for what a person does with them. */
 import { emitKeypressEvents } from "node:readline";
 import type { ReadStream } from "node:tty";
-import {
-  NEXT_DAEMON_POLL_MS,
-  TOP_FRAME_MS,
-  TOP_RECORDS_MAX,
-  TOP_SAMPLE_MS,
-  TOP_SEMI_SPACE_MAX_MIB,
-  V8_THREADS,
-} from "../../base/limits.ts";
+import { TOP_FRAME_MS, TOP_RECORDS_MAX, TOP_SEMI_SPACE_MAX_MIB, V8_THREADS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -21,7 +14,9 @@ import { isShown } from "../render/sentences.ts";
 import { neutralise, wrapLines } from "../render/terminal.ts";
 import { renderText } from "../render/text.ts";
 import { bodyRows, frameOf, type TopSize } from "../top/frame.ts";
+import { idAt, isOf, together } from "../top/hosts.ts";
 import { type Key, pressed } from "../top/keys.ts";
+import { pause, TopLink } from "../top/link.ts";
 import { drawn, ENTER_SCREEN, LEAVE_SCREEN } from "../top/screen.ts";
 import {
   EMPTY,
@@ -29,7 +24,6 @@ import {
   type TopDeed,
   type TopMode,
   type TopState,
-  type TopView,
   type TopWork,
   viewed,
 } from "../top/state.ts";
@@ -55,24 +49,47 @@ class Top {
   private readonly keyboard: ReadStream;
   private state: TopState = EMPTY;
   private shown: readonly string[] = [];
-  private client: Client | undefined;
-  /** The view with the newest resources. */
-  private sampled: TopView | undefined;
+  private readonly links: readonly TopLink[];
+  /** The link to which the question on the screen belongs. */
+  private asked: TopLink | undefined;
   /** Those since the last frame. */
   private readonly records: LogRecord[] = [];
-  private isStale = true;
+  private hasChanged = false;
   private isOver = false;
   private done: () => void = () => undefined;
 
   constructor(context: Context, keyboard: ReadStream) {
     this.context = context;
     this.keyboard = keyboard;
+    const { hosts = [] } = context.call;
+    this.links =
+      hosts.length > 1
+        ? hosts.map((host) => this.linkTo(host.name, context.connectTo(host)))
+        : [this.linkTo("", context.connect)];
+  }
+
+  private linkTo(host: string, connect: Context["connect"]): TopLink {
+    return new TopLink(host, {
+      connect,
+      hear: (record) => {
+        this.records.push(record);
+        if (this.records.length >= TOP_RECORDS_MAX) this.hear();
+      },
+      note: (text) => this.note(host === "" || text === "" ? text : `${host}: ${text}`),
+      isOver: () => this.isOver,
+      changed: () => {
+        this.hasChanged = true;
+        this.frame();
+      },
+    });
   }
 
   async run(): Promise<void> {
     const { context, keyboard } = this;
     // Before the screen changes: without a daemon there is only an error to show.
-    this.client = await context.connect();
+    await Promise.any(this.links.map((link) => link.connect())).catch(({ errors }: AggregateError) => {
+      throw errors[0];
+    });
     const over = new Promise<void>((resolve) => {
       this.done = resolve;
     });
@@ -85,14 +102,14 @@ class Top {
     process.stdout.on("resize", onResize);
     process.on("SIGCONT", onResize);
     this.enter();
-    const looking = this.look();
+    const looking = Promise.all([this.show(), ...this.links.map((link) => link.look())]);
     await over;
     this.isOver = true;
     process.off("SIGCONT", onResize);
     process.stdout.off("resize", onResize);
     keyboard.off("keypress", onKey);
     this.leave();
-    this.client?.close();
+    for (const { client } of this.links) client?.close();
     await looking;
   }
 
@@ -128,60 +145,31 @@ class Top {
     if (bytes !== "") void this.context.stdout(bytes);
   }
 
-  /** Looks at the workers until the user leaves; a daemon that goes away is waited for. */
-  private async look(): Promise<void> {
+  /** Shows new words at least so often. */
+  private async show(): Promise<void> {
     while (!this.isOver) {
-      try {
-        await this.follow(this.client ?? (await this.context.connect()));
-      } catch {
-        this.client = undefined;
-        if (!this.isOver) this.note("The daemon is gone; its agents run on. Waiting for the next.");
-      }
-      if (!this.isOver) await pause(NEXT_DAEMON_POLL_MS);
+      this.frame();
+      await pause(TOP_FRAME_MS);
     }
   }
 
-  private async follow(client: Client): Promise<void> {
-    this.client = client;
-    this.isStale = true;
-    this.sampled = undefined;
-    const { head } = await client.request("daemon/status", {});
-    let ended: HoldfastError | undefined;
-    client
-      .watch({ from: head, follow: true, all: true }, (record) => {
-        if (record.type !== "agent.event") this.isStale = true;
-        this.records.push(record);
-        if (this.records.length >= TOP_RECORDS_MAX) this.hear();
-      })
-      .catch((cause) => {
-        ended = asHoldfastError(cause);
-      });
-    this.note("");
-    while (!this.isOver) {
-      this.hear();
-      await this.refresh(client);
-      this.draw();
-      await pause(TOP_FRAME_MS);
-      if (ended !== undefined) throw ended;
-    }
+  private frame(): void {
+    if (this.isOver) return;
+    this.hear();
+    if (this.hasChanged) this.view();
+    this.draw();
   }
 
   private hear(): void {
     if (this.records.length > 0) this.state = heard(this.state, this.records.splice(0));
   }
 
-  /** Asks for the workers if something has happened to them, and from time to time for what they use. */
-  private async refresh(client: Client): Promise<void> {
-    const isDue = performance.now() - (this.sampled?.at_ms ?? Number.NEGATIVE_INFINITY) >= TOP_SAMPLE_MS;
-    if (!this.isStale && !isDue) return;
-    this.isStale = false;
-    const [{ workers }, root] = await Promise.all([
-      client.request("agent/list", { resources: true }),
-      client.request("agent/tree", {}),
-    ]);
-    const view = { workers, root, at_ms: performance.now() };
-    this.state = viewed(this.state, view, this.sampled);
-    if (isDue) this.sampled = view;
+  private view(): void {
+    this.hasChanged = false;
+    const views = this.links.flatMap(({ host, view }) => (view === undefined ? [] : [{ host, view }]));
+    const view = this.links.length === 1 ? views[0]?.view : together(views);
+    const cpu = new Map(this.links.flatMap((link) => [...link.cpu]));
+    if (view !== undefined) this.state = viewed(this.state, view, cpu);
   }
 
   private press(key: Key): void {
@@ -196,7 +184,7 @@ class Top {
     this.draw();
   }
 
-  private show(mode: TopMode): void {
+  private enterMode(mode: TopMode): void {
     this.state = { ...this.state, mode };
   }
 
@@ -206,12 +194,21 @@ class Top {
     } else if (deed.type === "suspend") {
       this.leave();
       process.kill(process.pid, "SIGTSTP");
-    } else if (this.client === undefined) {
-      this.note("There is no daemon now.");
-    } else this.work(this.client, deed).catch((cause) => this.note(asHoldfastError(cause).message));
+    } else {
+      const link = deed.type === "answer" ? this.asked : this.linkOf(deed.id);
+      if (link?.client === undefined) this.note("There is no daemon now.");
+      else this.work(link, link.client, deed).catch((cause) => this.note(asHoldfastError(cause).message));
+    }
   }
 
-  private async work(client: Client, deed: TopWork): Promise<void> {
+  private linkOf(id: string): TopLink | undefined {
+    const [only, ...more] = this.links;
+    if (more.length === 0) return only;
+    return this.links.find(({ host, view }) => view !== undefined && isOf(host, view, id));
+  }
+
+  private async work(link: TopLink, client: Client, asked: TopWork): Promise<void> {
+    const deed = asked.type === "answer" ? asked : { ...asked, id: idAt(link.host, asked.id) };
     switch (deed.type) {
       case "kill":
         await client.request("agent/kill", { ids: [deed.id] });
@@ -233,7 +230,14 @@ class Top {
         const hold = holds.find(({ answers }) => answers.length > 0);
         if (hold === undefined) return this.note(`${deed.ref} does not wait for you any more.`);
         const { id, question, answers } = hold;
-        this.show({ type: "question", hold: id, ref: deed.ref, question: neutralise(question), answers });
+        this.asked = link;
+        this.enterMode({
+          type: "question",
+          hold: id,
+          ref: deed.ref,
+          question: neutralise(question),
+          answers,
+        });
         return this.draw();
       }
       case "why": {
@@ -258,7 +262,7 @@ class Top {
 
   private page(title: string, text: string, isAtEnd: boolean): void {
     const lines = wrapLines(text, this.size().columns).split("\n");
-    this.show({
+    this.enterMode({
       type: "page",
       title,
       lines,
@@ -267,5 +271,3 @@ class Top {
     this.draw();
   }
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -129,8 +129,8 @@ export interface TopView {
   readonly at_ms: number;
 }
 
-/** The state after a new view; `before` is the last one with resources. */
-export const viewed = (state: TopState, view: TopView, before: TopView | undefined): TopState => {
+/** The share of one processor of each worker since `before`, the last view with resources, in percent. */
+export const cpuOf = (view: TopView, before: TopView | undefined): ReadonlyMap<string, number> => {
   const used = new Map(before?.workers.map(({ id, resources }) => [id, resources?.cpu_ms]));
   const cpu = new Map<string, number>();
   for (const { id, resources } of view.workers) {
@@ -138,6 +138,15 @@ export const viewed = (state: TopState, view: TopView, before: TopView | undefin
     if (now === undefined || earlier === undefined || before === undefined) continue;
     cpu.set(id, (Math.max(0, now - earlier) * 100) / Math.max(1, view.at_ms - before.at_ms));
   }
+  return cpu;
+};
+
+/** The state after a new view. */
+export const viewed = (
+  state: TopState,
+  view: Pick<TopView, "root" | "workers">,
+  cpu: ReadonlyMap<string, number>,
+): TopState => {
   const workers = new Map(view.workers.map((worker) => [worker.id, worker]));
   const said = new Map([...state.said].filter(([id]) => workers.has(id)));
   const next = { ...state, root: view.root, workers, cpu, said };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Key, pressed } from "../../../src/cli/top/keys.ts";
-import { EMPTY, heard, type TopState, viewed } from "../../../src/cli/top/state.ts";
+import { cpuOf, EMPTY, heard, type TopState, viewed } from "../../../src/cli/top/state.ts";
 import type { LogRecord } from "../../../src/protocol/records.ts";
 import { NOW, stateOf, supervisorNode, workerNode, workerView } from "./samples.ts";
 
@@ -146,7 +146,7 @@ describe("the knowledge of workers", () => {
     const state = viewed(
       heard(EMPTY, [{ ...event("TextOutput", "x"), worker_id: "gone" }]),
       sample(600, 2_000),
-      sample(100, 1_000),
+      cpuOf(sample(600, 2_000), sample(100, 1_000)),
     );
     expect(state.cpu.get("a")).toBe(50);
     expect(state.said.size).toBe(0);

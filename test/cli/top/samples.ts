@@ -85,5 +85,5 @@ export const stateOf = (
   more: Partial<TopState> = {},
 ): TopState => {
   const { selected = undefined, ...rest } = more;
-  return { ...viewed({ ...EMPTY, selected }, { root, workers, at_ms: 0 }, undefined), ...rest };
+  return { ...viewed({ ...EMPTY, selected }, { root, workers }, new Map()), ...rest };
 };
