@@ -1,7 +1,14 @@
 /** agent top: the workers live on the alternate screen of a terminal, and keys for what a person does with them. */
 import { emitKeypressEvents } from "node:readline";
 import type { ReadStream } from "node:tty";
-import { TOP_FRAME_MS, TOP_RECORDS_MAX, TOP_SEMI_SPACE_MAX_MIB, V8_THREADS } from "../../base/limits.ts";
+import {
+  HOST_AGAIN_POLL_MS,
+  NEXT_DAEMON_POLL_MS,
+  TOP_FRAME_MS,
+  TOP_RECORDS_MAX,
+  TOP_SEMI_SPACE_MAX_MIB,
+  V8_THREADS,
+} from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -64,13 +71,14 @@ class Top {
     const { hosts = [] } = context.call;
     this.links =
       hosts.length > 1
-        ? hosts.map((host) => this.linkTo(host.name, context.connectTo(host)))
-        : [this.linkTo("", context.connect)];
+        ? hosts.map((host) => this.linkTo(host.name, context.connectTo(host), host.address !== undefined))
+        : [this.linkTo("", context.connect, context.host !== undefined)];
   }
 
-  private linkTo(host: string, connect: Context["connect"]): TopLink {
+  private linkTo(host: string, connect: Context["connect"], isElsewhere: boolean): TopLink {
     return new TopLink(host, {
       connect,
+      again_ms: isElsewhere ? HOST_AGAIN_POLL_MS : NEXT_DAEMON_POLL_MS,
       hear: (record) => {
         this.records.push(record);
         if (this.records.length >= TOP_RECORDS_MAX) this.hear();
@@ -102,7 +110,8 @@ class Top {
     process.stdout.on("resize", onResize);
     process.on("SIGCONT", onResize);
     this.enter();
-    const looking = Promise.all([this.show(), ...this.links.map((link) => link.look())]);
+    // The end waits for none of them: a host may not answer for a minute.
+    void Promise.all([this.show(), ...this.links.map((link) => link.look())]);
     await over;
     this.isOver = true;
     process.off("SIGCONT", onResize);
@@ -110,7 +119,6 @@ class Top {
     keyboard.off("keypress", onKey);
     this.leave();
     for (const { client } of this.links) client?.close();
-    await looking;
   }
 
   private size(): TopSize {

@@ -1,5 +1,5 @@
 /** One daemon of `agent top`: its newest view, and its records as they come, for as long as the screen is open. */
-import { NEXT_DAEMON_POLL_MS, TOP_FRAME_MS, TOP_SAMPLE_MS } from "../../base/limits.ts";
+import { TOP_FRAME_MS, TOP_SAMPLE_MS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
 import { asHoldfastError, type HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
@@ -9,6 +9,8 @@ import { cpuOf, type TopView } from "./state.ts";
 /** The screen, as a link needs it. */
 interface LinkedScreen {
   readonly connect: Context["connect"];
+  /** Between two tries to connect. */
+  readonly again_ms: number;
   hear(record: LogRecord): void;
   /** A sentence about the connection; empty once all is well. */
   note(text: string): void;
@@ -54,7 +56,7 @@ export class TopLink {
         this.client = undefined;
         if (!screen.isOver()) screen.note("The daemon is gone; its agents run on. Waiting for the next.");
       }
-      if (!screen.isOver()) await pause(NEXT_DAEMON_POLL_MS);
+      if (!screen.isOver()) await pause(screen.again_ms);
     }
   }
 
