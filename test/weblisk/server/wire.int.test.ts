@@ -493,7 +493,8 @@ const heapBytes = (): number => {
   collect();
   return process.memoryUsage().heapUsed;
 };
-const filesIn = (directory: string): number => readdirSync(directory, { recursive: true }).length;
+const filesIn = (directory: string): number =>
+  readdirSync(directory, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
 
 const raw = (method: string, path: string, body: Buffer, headers: Record<string, string>): Promise<number> =>
   new Promise((resolve, reject) => {
