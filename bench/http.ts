@@ -19,7 +19,7 @@ import {
   startDaemon,
 } from "./support.ts";
 
-const CONNECTIONS = 16;
+export const CONNECTIONS = 16;
 const ROUND_MS = 1_000;
 const ROUNDS = 5;
 const WAITING = 10_000;
@@ -36,7 +36,8 @@ const body = Buffer.from(process.argv[1], "base64");
 const server = createServer((request, response) => response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body));
 server.listen(0, "127.0.0.1", () => process.stdout.write(String(server.address().port)));`;
 
-interface Http {
+/** An HTTP server on 127.0.0.1, and the secret that it takes. */
+export interface Http {
   readonly port: number;
   readonly secret: string;
 }
@@ -51,7 +52,7 @@ const opened = async (port: number): Promise<Socket> => {
 };
 
 /** Answers a second over some connections with one request in flight each. */
-const rate = async (http: Http, path: string): Promise<number> => {
+export const rate = async (http: Http, path: string): Promise<number> => {
   const text = headOf(path, http);
   const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => opened(http.port)));
   const began = performance.now();

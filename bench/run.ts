@@ -31,6 +31,7 @@ import { telemetry } from "./telemetry.ts";
 import { top } from "./top.ts";
 import { turns } from "./turns.ts";
 import { watchers } from "./watchers.ts";
+import { weblisk } from "./weblisk.ts";
 
 const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] | Table>>> = {
   peers,
@@ -50,6 +51,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   stalled,
   requests,
   http,
+  weblisk,
   hosts,
   notify,
   dashboard,

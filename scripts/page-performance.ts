@@ -42,8 +42,9 @@ A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the 
   {
     title: "What does a request cost?",
     words: `The floor is a small server that sends each line back, or \`node -e 0\` for a whole command.
-\`hosts\` asks another host over \`exec:\` and over ssh on this machine: a request over a connection that is open is measured beside the same request to the socket, or beside \`cat\` over the same ssh; a whole command starts the program of the host too.`,
-    benches: ["requests", "http", "startup", "hosts"],
+\`hosts\` asks another host over \`exec:\` and over ssh on this machine: a request over a connection that is open is measured beside the same request to the socket, or beside \`cat\` over the same ssh; a whole command starts the program of the host too.
+\`weblisk\` asks \`agent weblisk serve\` for its directory with a token, whose signature is verified each time; its floor is node:http that verifies one.`,
+    benches: ["requests", "http", "weblisk", "startup", "hosts"],
   },
   {
     title: "What does a live view cost?",

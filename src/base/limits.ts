@@ -1393,6 +1393,8 @@ export const WEBLISK_REGISTRATIONS_MAX = 60;
 export const WEBLISK_RATE_NAMES_MAX = 1_000;
 /** Tasks that an agent works on at once, where the command says nothing else. */
 export const WEBLISK_CONCURRENT_DEFAULT = 2;
+/** Random bytes that are asked of the system at once, for ids. */
+export const RANDOM_POOL_BYTES = 4_096;
 /** A request that waits for the end of its task looks so often whether the task waits for an approval. */
 export const WEBLISK_APPROVAL_LOOK_MS = 1_000;
 /** Approvals that one answer tells: the oldest. */

@@ -1,9 +1,9 @@
 /** `agent weblisk serve` and `agent weblisk grant`: this machine's agents on Weblisk's wire, in front of the daemon. */
-import { randomBytes } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { authorityOf } from "../../base/http-address.ts";
 import { WEBLISK_CONCURRENT_DEFAULT } from "../../base/limits.ts";
+import { makeRandomPool } from "../../base/random-pool.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { ServedAgent } from "../../weblisk/server/opened.ts";
@@ -24,7 +24,7 @@ const CAPABILITIES = ["file:read", "file:write", "llm:chat"];
 
 /** Serves until the command is stopped. The workers go on. */
 export const serve: CommandHandler = async (context) => {
-  const { WebliskServer, listen } = await server();
+  const { KeptKeys, WebliskServer, listen } = await server();
   const { flags, call } = context;
   const kinds = namedKinds(call);
   const roots = ((flags.root as string[] | undefined) ?? ["."]).map((root) => rootOf(context, root));
@@ -35,9 +35,11 @@ export const serve: CommandHandler = async (context) => {
   };
   // A mistake in the flags is told now, and not to the first sender of a task.
   for (const { name } of kinds) await link.ask("agent/spawn", { spec: await specOf(name), dry_run: true });
+  const randomBytes = makeRandomPool();
   let url = flags.url as string | undefined;
   const ground = {
     stateDir: context.stateDir,
+    keys: new KeptKeys(context.stateDir),
     version: VERSION,
     url: () => url ?? "",
     agents: kinds.map(({ name, kind }) => servedAgent(context, name, kind)),

@@ -126,6 +126,10 @@ const filesOf = (directory: string) => ({
   begun: join(directory, "rotation.json.begun"),
 });
 
+/** The path of the file with the secret of this identity. */
+export const privateKeyFile = (stateDir: string, name: string): string =>
+  filesOf(keyDirectory(stateDir, name)).secret;
+
 /** The statement of the newest change of this identity's key; undefined if it never changed. */
 export const readRotation = (stateDir: string, name: string): KeyRotation | undefined =>
   rotationAt(filesOf(keyDirectory(stateDir, name)).rotation);

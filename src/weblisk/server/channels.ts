@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { WEBLISK_CHANNELS_MAX } from "../../base/limits.ts";
 import { publicTextOf } from "../identity/algorithms.ts";
-import { ensureIdentity, ORCHESTRATOR } from "../identity/key-files.ts";
+import { ORCHESTRATOR } from "../identity/key-files.ts";
 import { signedBy } from "../signing/operations.ts";
 import { TOKEN_LIFETIMES_S } from "../signing/tokens.ts";
 import { readAs } from "../types/read.ts";
@@ -78,7 +78,7 @@ export class Channels {
       expires,
     };
     this.files.write("channels", channel_id, channel);
-    const { key } = ensureIdentity(this.ground.stateDir, ORCHESTRATOR);
+    const key = this.ground.keys.of(ORCHESTRATOR);
     const covered = { channel_id, agents: [from_agent, to_agent], expires };
     return {
       ...covered,
@@ -115,7 +115,7 @@ export class Channels {
 
   private targetOf(name: string): { readonly url: string; readonly public_key: string } {
     if (this.ground.agents.some((served) => served.name === name)) {
-      const { key } = ensureIdentity(this.ground.stateDir, name);
+      const key = this.ground.keys.of(name);
       return { url: `${this.ground.url()}/agents/${name}`, public_key: publicTextOf(key) };
     }
     const registered = this.registry.find(name);

@@ -1,4 +1,5 @@
 /** The server as the command line loads it. */
+export { KeptKeys } from "../identity/kept-keys.ts";
 export { ServerFiles } from "./files.ts";
 export { fingerprintOf, grant, grantedTo, registered } from "./grants.ts";
 export { listen } from "./listener.ts";

@@ -1,5 +1,7 @@
 /** Types alone: the world that a server needs, and the agents that it serves. */
+
 import type { JsonObject } from "../../base/json.ts";
+import type { KeptKeys } from "../identity/kept-keys.ts";
 
 /** A worker of a task, as the log knows it. */
 export interface TaskWorker {
@@ -107,6 +109,7 @@ export interface ServerConfig {
 }
 
 export interface ServerGround extends ServerConfig {
+  readonly keys: KeptKeys;
   readonly workers: TaskWorkers;
   /** Epoch milliseconds. */
   readonly now: () => number;

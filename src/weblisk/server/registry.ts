@@ -4,7 +4,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { WEBLISK_AGENTS_MAX, WEBLISK_REGISTRATIONS_MAX } from "../../base/limits.ts";
 import { SIGNING_ALGORITHMS } from "../../protocol/words.ts";
 import { type IdentityKey, publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
-import { ensureIdentity, ORCHESTRATOR } from "../identity/key-files.ts";
+import { ORCHESTRATOR } from "../identity/key-files.ts";
 import { unsignedKeyOf } from "../identity/rotation.ts";
 import { profileOfMember } from "../signing/operations.ts";
 import { checkTimestamp } from "../signing/replay.ts";
@@ -51,7 +51,7 @@ export class AgentRegistry {
     this.ground = ground;
     this.files = files;
     this.once = new OnceTable(files);
-    this.key = ensureIdentity(ground.stateDir, ORCHESTRATOR).key;
+    this.key = ground.keys.of(ORCHESTRATOR);
     this.verifier = verifierOf({ algorithm: this.key.algorithm.name, publicKey: publicTextOf(this.key) })!;
     const known = files.names("agents").flatMap((name) => files.read<RegisteredAgent>("agents", name) ?? []);
     this.agents = new Map(known.map((agent) => [agent.name, agent]));
@@ -233,7 +233,7 @@ export class AgentRegistry {
       name,
       url: `${this.ground.url()}/agents/${name}`,
       type: "agent",
-      public_key: publicTextOf(ensureIdentity(this.ground.stateDir, name).key),
+      public_key: publicTextOf(this.ground.keys.of(name)),
       capabilities: capabilities.map((capability) => ({ name: capability })),
       status: "online",
     };

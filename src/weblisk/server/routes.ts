@@ -93,11 +93,12 @@ export interface WireRoute<E extends string = Endpoint> extends Omit<RouteRow<E>
 }
 
 const nameIn = (pattern: string, path: string): string | undefined => {
-  const [wanted, given] = [pattern.split("/"), path.split("/")];
-  if (wanted.length !== given.length) return undefined;
-  const at = wanted.indexOf(":");
-  const fits = wanted.every((part, index) => index === at || part === given[index]);
-  return fits ? (given[at] ?? "") : undefined;
+  if (pattern === path) return "";
+  const at = pattern.indexOf(":");
+  const after = pattern.slice(at + 1);
+  if (at === -1 || !path.startsWith(pattern.slice(0, at)) || !path.endsWith(after)) return undefined;
+  const end = path.length - after.length;
+  return end < at || path.slice(at, end).includes("/") ? undefined : path.slice(at, end);
 };
 
 export const routeOf = (method: string, url: string): WireRoute => routeIn(ROUTES, method, url);

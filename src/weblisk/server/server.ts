@@ -3,7 +3,7 @@ import { asObject, asString, type JsonObject } from "../../base/json.ts";
 import { WEBLISK_HEALTH_FRESH_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { publicTextOf } from "../identity/algorithms.ts";
-import { ensureIdentity, ORCHESTRATOR } from "../identity/key-files.ts";
+import { ORCHESTRATOR } from "../identity/key-files.ts";
 import { readBody, type WireBody } from "../wire/body.ts";
 import { idsOf, type RequestIds, tokenOf, type WireHeaders } from "../wire/headers.ts";
 import { newWireId } from "../wire/ids.ts";
@@ -140,7 +140,7 @@ export class WebliskServer {
 
   private message({ route, body, caller, ids }: WireCall): JsonObject {
     const served = this.served(route.name);
-    const { key } = ensureIdentity(this.ground.stateDir, served.name);
+    const key = this.ground.keys.of(served.name);
     const now = Math.floor(this.ground.now() / 1_000);
     return answerMessage(body!, {
       served,
@@ -168,7 +168,7 @@ export class WebliskServer {
       version: this.ground.version,
       description,
       url: `${this.ground.url()}/agents/${name}`,
-      public_key: publicTextOf(ensureIdentity(this.ground.stateDir, name).key),
+      public_key: publicTextOf(this.ground.keys.of(name)),
       capabilities: capabilities.map((capability) => ({ name: capability })),
       inputs: [{ name: "prompt", type: "text", description: "the task in words" }],
       outputs: [{ name: "text", type: "text", description: "the agent's final answer" }],

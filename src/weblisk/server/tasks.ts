@@ -15,7 +15,6 @@ import {
   WEBLISK_TASKS_MAX,
 } from "../../base/limits.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
-import { ensureIdentity } from "../identity/key-files.ts";
 import { readAs } from "../types/read.ts";
 import { TaskRequest } from "../types/tasks.ts";
 import { newWireId, wireId } from "../wire/ids.ts";
@@ -232,7 +231,7 @@ export class TaskTable {
     if (end === undefined) return orAsks ? this.unfinished(task_id, known, worker, caller) : { task_id };
     // It may have been signed, and removed since: two signatures of one result could differ.
     if (end.ended_ms < this.ground.now() - RESULT_TIDY.keep_ms) throw forgotten();
-    const { key } = ensureIdentity(this.ground.stateDir, agent);
+    const key = this.ground.keys.of(agent);
     const { profile } = caller.agent;
     const result = resultOf({ task_id, agent, worker: worker.id, request_digest, end, key, profile });
     const kept: KeptResult = { agent, from, request_digest, result };
@@ -247,7 +246,7 @@ export class TaskTable {
   ): Promise<UnfinishedTask> {
     const approvals = await this.ground.workers.approvals(worker);
     if (approvals.length === 0) return { task_id };
-    const { key } = ensureIdentity(this.ground.stateDir, agent);
+    const key = this.ground.keys.of(agent);
     const { profile } = caller.agent;
     const now = this.ground.now();
     return {

@@ -79,20 +79,34 @@ const LONE_SURROGATE = [
 ] as const;
 
 /** Without members and elements that are null: an inbound null reads as absent. */
-export const withoutNulls = <T>(value: T): T => {
-  if (Array.isArray(value))
-    return value.filter((item) => item !== null && item !== undefined).map(withoutNulls) as T;
+export const withoutNulls = <T>(value: T): T => (hasNone(value) ? kept(value) : value);
+
+const isNone = (value: unknown): boolean => value === null || value === undefined;
+
+const hasNone = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.values(value).some((item) => isNone(item) || hasNone(item));
+
+const kept = <T>(value: T): T => {
+  if (Array.isArray(value)) return value.filter((item) => !isNone(item)).map(kept) as T;
   if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([, item]) => item !== null && item !== undefined);
-  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)])) as T;
+  const members = Object.entries(value).filter(([, item]) => !isNone(item));
+  return Object.fromEntries(members.map(([key, item]) => [key, kept(item)])) as T;
 };
 
 /**
  * The text of an object: members in the order given, each value as canonical JSON (RFC 8785), none null. So a signature over
  * members in the document's order and one over canonical JSON both hold for what is sent.
  */
-export const wireJson = (value: JsonObject): string =>
-  `{${Object.entries(value)
-    .filter(([, item]) => item !== null && item !== undefined)
-    .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(withoutNulls(item))}`)
-    .join(",")}}`;
+export const wireJson = (value: JsonObject): string => {
+  // A list may stand there under two names.
+  const texts = new Map<unknown, string>();
+  const members = Object.entries(value).flatMap(([key, item]) => {
+    if (item === null || item === undefined) return [];
+    const text = texts.get(item) ?? canonicalJson(withoutNulls(item));
+    texts.set(item, text);
+    return [`${JSON.stringify(key)}:${text}`];
+  });
+  return `{${members.join(",")}}`;
+};

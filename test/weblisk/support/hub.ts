@@ -22,6 +22,7 @@ import { type HubPost, postToHub } from "../../../src/weblisk/federation/exchang
 import { FederationGateway } from "../../../src/weblisk/federation/gateway.ts";
 import { keepOwnHub } from "../../../src/weblisk/federation/hub-files.ts";
 import type { HubGround, PeerDesk } from "../../../src/weblisk/federation/ports.ts";
+import { KeptKeys } from "../../../src/weblisk/identity/kept-keys.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
 import { ServerFiles } from "../../../src/weblisk/server/files.ts";
 import { listen } from "../../../src/weblisk/server/listener.ts";
@@ -202,6 +203,7 @@ export const makeHub = async (
   const roots = [realpathSync(stateDir)];
   const served = {
     stateDir,
+    keys: new KeptKeys(stateDir),
     version: "1.2.3",
     url: () => "",
     agents,

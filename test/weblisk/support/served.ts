@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { AlgorithmName } from "../../../src/protocol/words.ts";
+import { KeptKeys } from "../../../src/weblisk/identity/kept-keys.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
 import { ServerFiles } from "../../../src/weblisk/server/files.ts";
 import { grant } from "../../../src/weblisk/server/grants.ts";
@@ -141,6 +142,7 @@ export const makeServed = async (
   let base = "";
   const server = new WebliskServer({
     stateDir,
+    keys: new KeptKeys(stateDir),
     version: "1.2.3",
     url: () => base,
     agents: [{ name: "echo", description: "It echoes.", capabilities: ["llm:chat"], max_concurrent: 4 }],
