@@ -118,6 +118,8 @@ export const completed = (
   asked: DistributiveOmit<SpawnOptions<string>, "idempotency_key" | "dry_run">,
 ): WorkerSpecInput => ({
   ...(asked as Partial<WorkerSpecInput>),
+  // That of the process is no plain object.
+  ...(asked.env === process.env && { env: { ...process.env } as Record<string, string> }),
   kind: asked.kind,
   cwd: directoryOf(asked.cwd),
   trace: traceIn(process.env),

@@ -98,6 +98,17 @@ const Raw = Requests["agent/raw"]
 
 export const checkedRaw = (options: unknown): z.output<typeof Raw> => checkedBy(Raw, options);
 
+/** Refuses what is no text, or an empty one. */
+export const checkText = (name: string, value: unknown): void => {
+  if (typeof value !== "string" || value === "") throw invalid([`${name}: it is no text`]);
+};
+
+/** Refuses anything but an AbortSignal or nothing. */
+export const checkSignal = (signal: unknown): void => {
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw invalid(["signal: it is not an AbortSignal"]);
+};
+
 export const invalid = (problems: readonly string[]): HoldfastError =>
   new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, {
     problems,

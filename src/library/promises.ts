@@ -2,6 +2,7 @@
 import { Effect } from "effect";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { PerWorker } from "../runtime/replies.ts";
+import { checkSignal, invalid } from "./checked.ts";
 import { inProgram } from "./suggestions.ts";
 
 /** Runs the calls of one runtime: each is refused once the runtime is closed. An abort of the signal ends the call. */
@@ -12,6 +13,7 @@ export const promised = async <A>(
   effect: Effect.Effect<A, HoldfastError>,
   signal?: AbortSignal,
 ): Promise<A> => {
+  checkSignal(signal);
   if (signal?.aborted) throw aborted(signal);
   try {
     return await Effect.runPromise(effect, signal && { signal });
@@ -32,8 +34,11 @@ export const closed = (): HoldfastError =>
     suggestion: "Open the state directory again.",
   });
 
-export const listOf = (ids: string | readonly string[]): string[] =>
-  typeof ids === "string" ? [ids] : [...ids];
+export const listOf = (ids: string | readonly string[]): string[] => {
+  if (typeof ids === "string") return [ids];
+  if (Array.isArray(ids)) return [...ids];
+  throw invalid(["ids: they are neither an id nor a list of ids"]);
+};
 
 /** The result for a single worker; its failure fails the call. */
 export const only = ([result]: readonly PerWorker[]): PerWorker => {

@@ -4,7 +4,7 @@ import { RAW_POLL_MS, RAW_SLICE_BYTES } from "../base/limits.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import { type RawPlace, rawStep } from "../protocol/raw.ts";
 import type { RuntimeCalls } from "./calls.ts";
-import { checkedRaw } from "./checked.ts";
+import { checkedRaw, checkText } from "./checked.ts";
 import type { RawOptions, RawSlice } from "./options.ts";
 
 export const rawSlices = (
@@ -14,7 +14,13 @@ export const rawSlices = (
 ): Stream.Stream<RawSlice, HoldfastError> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const asked = yield* Effect.try({ try: () => checkedRaw(options), catch: asHoldfastError });
+      const asked = yield* Effect.try({
+        try: () => {
+          checkText("id", ref);
+          return checkedRaw(options);
+        },
+        catch: asHoldfastError,
+      });
       // The name may belong to another worker later, so the id is used.
       const id = yield* api.resolve(ref);
       return Stream.paginate(

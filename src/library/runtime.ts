@@ -13,13 +13,13 @@ import { artifactOf } from "./artifacts.ts";
 import { mcpOf } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
 import { Board } from "./board.ts";
-import { checked, optionsOf } from "./checked.ts";
+import { checked, checkText, invalid, optionsOf } from "./checked.ts";
 import { type ConnectHostsOptions, connectHosts, type HostRuntimes } from "./hosts.ts";
 import { Jobs } from "./jobs.ts";
 import { RuntimeMailbox } from "./mailbox.ts";
 import { directoryOf, kindsOf, openWith } from "./opening.ts";
 import type * as given from "./options.ts";
-import { promised } from "./promises.ts";
+import { listOf, promised } from "./promises.ts";
 import { connected } from "./remote/connecting.ts";
 import { shared } from "./remote/sharing.ts";
 import type { RuntimeParts } from "./runtime-base.ts";
@@ -132,6 +132,7 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
    * meanwhile, a watch from this cursor fails with CURSOR_UNKNOWN instead of continuing with other records.
    */
   cursor(seq: number): string {
+    if (!Number.isSafeInteger(seq) || seq < 0) throw invalid(["seq: it is not the number of a record"]);
     return cursorOf(this.api.epoch, seq);
   }
 
@@ -203,7 +204,10 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
 
   /** The bytes of an artifact by its digest, as `changes` and `output` tell it. Rejects with ARTIFACT_NOT_FOUND. */
   artifact(digest: string): Promise<Uint8Array> {
-    return this.call(() => artifactOf(this.api, digest));
+    return this.call(() => {
+      checkText("digest", digest);
+      return artifactOf(this.api, digest);
+    });
   }
 
   /** The process, its log, its disk and its runtimes. */
@@ -229,7 +233,13 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
   /** The MCP servers of a kind's CLI, or the named one. The call succeeds whenever the CLI ends by itself, whatever its exit code. */
   mcp(kind: string, name?: string, options: given.McpOptions = {}): Promise<McpReply> {
     return this.call(() =>
-      Effect.tryPromise({ try: () => mcpOf(this.registry, kind, name, options), catch: asHoldfastError }),
+      Effect.tryPromise({
+        try: async () => {
+          checkText("kind", kind);
+          return mcpOf(this.registry, kind, name, options);
+        },
+        catch: asHoldfastError,
+      }),
     );
   }
 
@@ -254,7 +264,7 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
    * `model`, `worker` or `label:KEY`.
    */
   usage(ids: readonly string[] = [], options: given.UsageOptions = {}): Promise<replies.UsageReply> {
-    return this.call(() => this.api.usage(checked("agent/usage", { ids: [...ids], ...options })));
+    return this.call(() => this.api.usage(checked("agent/usage", { ids: listOf(ids), ...options })));
   }
 
   /**

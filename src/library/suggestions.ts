@@ -18,14 +18,14 @@ export const inProgram = (error: HoldfastError): HoldfastError => {
   return told;
 };
 
-/** A command without quotes follows a colon, and is the last of its text. */
-const LAST = /: agent ([^`]+?)(\.?)$/;
+/** A command without quotes follows a colon. It ends with its sentence, at a semicolon, or where a gap parts two steps. */
+const BARE = /: agent ([^`;]+?)(\.?)(?=$|;| {2}|\. [A-Z])/g;
 /** Words in code quotes, or a flag outside of them. */
 const QUOTED_OR_FLAG = /`([^`]+)`|(?<![\w-])--([a-z]+(?:-[a-z]+)*)/g;
 
 export const suggestionInProgram = (text: string): string =>
   text
-    .replace(LAST, (all, command: string, stop: string) => {
+    .replace(BARE, (all, command: string, stop: string) => {
       const call = calledBy(command);
       return call === undefined ? all : `: ${call}${stop}`;
     })

@@ -1,7 +1,8 @@
 /** Watches for the promise API: streams as async iterables that end with the runtime. */
 import { Deferred, Effect, Stream } from "effect";
 import { WATCHES_DRAIN_MAX_MS } from "../base/limits.ts";
-import type { HoldfastError } from "../protocol/errors.ts";
+import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
+import { checkSignal } from "./checked.ts";
 import { closed } from "./promises.ts";
 import { inProgram } from "./suggestions.ts";
 
@@ -32,8 +33,9 @@ export class Watches {
       this.#isClosing ? Stream.empty : Stream.fail(inProgram(error)),
     );
     const stopped = Deferred.await(this.#stopped);
+    const signalled = Effect.try({ try: () => checkSignal(signal), catch: asHoldfastError });
     const ended = signal === undefined ? stopped : Effect.raceFirst(stopped, abortOf(signal));
-    const open = Stream.interruptWhen(untilClosed, ended);
+    const open = Stream.unwrap(Effect.as(signalled, Stream.interruptWhen(untilClosed, ended)));
     const all = Stream.toAsyncIterable(Stream.suspend(() => (this.isStopped ? Stream.fail(closed()) : open)));
     return { [Symbol.asyncIterator]: () => this.#counted(all[Symbol.asyncIterator]()) };
   }

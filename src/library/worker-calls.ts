@@ -9,7 +9,7 @@ import { isEnded } from "../protocol/worker.ts";
 import type * as replies from "../runtime/replies.ts";
 import { openApprovals } from "./approvals.ts";
 import { spawnAs, spawnManyAs } from "./asked.ts";
-import { checked, invalid, optionsOf } from "./checked.ts";
+import { checked, checkSignal, invalid, optionsOf } from "./checked.ts";
 import type { AgentEvent, EventKind, LogRecord, RecordType } from "./events.ts";
 import type * as given from "./options.ts";
 import { aborted, closed } from "./promises.ts";
@@ -57,6 +57,7 @@ export abstract class WorkerCalls<K extends string = never> extends RuntimeBase 
     options: given.SpawnOptions<K>,
     { signal }: asked.AbortOptions = {},
   ): Promise<replies.SpawnReply> {
+    checkSignal(signal);
     if (signal?.aborted) throw aborted(signal);
     const reply = await this.call(() => spawnAs(this.api, this.registry, options));
     if (signal !== undefined && options.dry_run !== true) await this.#killOnAbort(reply.id, signal);

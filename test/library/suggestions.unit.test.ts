@@ -19,6 +19,15 @@ test.each([
     'Talk to it with `runtime.send("w1")`, or branch its session: `runtime.resume("w1", { fork: true })`',
   ],
   ["Answer it with: agent answer x allow|deny", 'Answer it with: `runtime.answer("x", "allow" | "deny")`'],
+  [
+    "See the decisions in order with: agent why ID   Mend the cause, then: agent up",
+    "See the decisions in order with: `runtime.why(id)`   Mend the cause, then: `runtime.applyTree`",
+  ],
+  [
+    "See its state: agent why pool; or name one of its workers: agent tree",
+    'See its state: `runtime.why("pool")`; or name one of its workers: `runtime.tree`',
+  ],
+  ["Kill it: agent kill ID. Then start it again.", "Kill it: `runtime.kill(id)`. Then start it again."],
   ["Read from its beginning with `--from 0`.", "Read from its beginning with `from: 0`."],
   // Only the command line has it.
   ["Run `agent doctor`, then: agent daemon start", "Run `agent doctor`, then: agent daemon start"],
