@@ -66,6 +66,15 @@ const tracesOf = (id: string): readonly string[] => {
   return [...known.filter((one) => one === id), ...cgroups.split("\n").filter(Boolean)];
 };
 
+/** The death of one process of a container may have ended the next one. */
+const killIfThere = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ESRCH") throw cause;
+  }
+};
+
 const isOver = (daemon: Daemon) => async (): Promise<boolean> =>
   (await daemon.list()).every(({ status }) => status === "failed" || status === "cancelled");
 
@@ -96,7 +105,7 @@ describe.skipIf(!hasContainers)("a container", () => {
     const { daemon, stateDir, workspace } = await setUp();
     const { store_id, id } = await begun(daemon, workspace);
     await daemon.kill9();
-    for (const { identity } of marked(store_id)) process.kill(identity.pid, "SIGKILL");
+    for (const { identity } of marked(store_id)) killIfThere(identity.pid);
     await until("all are gone", () => marked(store_id).length === 0);
     expect(containersLeft()).toHaveLength(1);
     await startDaemon(stateDir, HOW);
