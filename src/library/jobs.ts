@@ -9,7 +9,7 @@ import { submitAs } from "./asked.ts";
 import type { RuntimeCalls } from "./calls.ts";
 import { checked, optionsOf } from "./checked.ts";
 import type { JobOptions, PageOptions } from "./options.ts";
-import { only, type RunCall } from "./promises.ts";
+import { listOf, only, type RunCall } from "./promises.ts";
 import type { WaitOptions } from "./run-options.ts";
 import type { Watches } from "./watches.ts";
 
@@ -59,7 +59,7 @@ export class Jobs<K extends string = never> {
   wait(ids: readonly string[], options: WaitOptions = {}): Promise<readonly JobView[]> {
     const { signal, ...bounds } = optionsOf(options);
     return this.#call(() => {
-      const asked = checked("jobs/wait", { ...bounds, ids: [...ids] });
+      const asked = checked("jobs/wait", { ...bounds, ids: listOf(ids) });
       return this.#api.jobs.wait(asked.ids, asked.timeout_ms);
     }, signal);
   }

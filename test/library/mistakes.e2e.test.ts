@@ -43,6 +43,11 @@ test.each(["artifact", "mcp"])("%s of something that is no text", async (name) =
 test("raw and usage of something that is no id, and a cursor of something that is no number", async () => {
   for (const id of NOTHING)
     await expect(first(untyped().raw!(id))).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  for (const ids of NOTHING)
+    await expect(runtime.jobs.wait(ids as never)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await expect(runtime.jobs.wait("nobody" as never)).rejects.toMatchObject({
+    message: expect.stringContaining('"nobody"'),
+  });
   await expect(untyped().usage!(5)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   for (const seq of [undefined, "1", -1, 1.5])
     expect(() => untyped().cursor!(seq)).toThrow(expect.objectContaining({ code: "INVALID_REQUEST" }));
