@@ -87,7 +87,8 @@ class Top {
       isOver: () => this.isOver,
       changed: () => {
         this.hasChanged = true;
-        this.frame();
+        // The first view need not wait for the next frame.
+        if (this.state.workers === EMPTY.workers) this.frame();
       },
     });
   }
