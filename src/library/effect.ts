@@ -99,7 +99,8 @@ const callsOf = (api: Core, registry: Registry): RuntimeApi =>
     tokens: { ...api.tokens, create: (asked) => createTokenAs(api.tokens, asked) },
     spawnMany: (asked) => spawnManyAs(api, asked),
     spawn: (asked) => spawnAs(api, registry, asked),
-    run: (asked) => scopedWorker(api, spawnAs(api, registry, asked)),
+    // Its parts are values, whose own failures are told to the program too.
+    run: (asked) => scopedWorker(inPrograms(api), spawnAs(api, registry, asked)),
     jobs: { ...api.jobs, submit: (asked) => submitAs(api, registry, asked) },
     applyTree: (tree, how = {}) => applyAs(api, registry, tree, how),
   } satisfies RuntimeApi);

@@ -161,18 +161,22 @@ export class HostRuntimes<R extends HostCalls = HostCalls> {
   }
 }
 
+/** Name and address, as far as a program without types has given them. */
+const pairOf = (each: ConnectHostsOptions["hosts"][number] | null): [string, string] =>
+  typeof each === "string" ? [each, each] : ([each?.name, each?.host] as [string, string]);
+
 /** Rejects if the hosts are no hosts, or if none can be reached. `connect` makes the runtime of one. */
 export const connectHosts = async <R extends HostCalls>(
   { hosts, ...rest }: ConnectHostsOptions,
   connect: (options: given.ConnectOptions) => Promise<R>,
 ): Promise<HostRuntimes<R>> => {
-  const named = new Map(
-    hosts.map(
-      (each) => (typeof each === "string" ? [each, each] : [each.name, each.host]) as [string, string],
-    ),
-  );
-  const isHost = (host: string): boolean => host === LOCAL_HOST || parseHost(host) !== undefined;
-  const isWhole = named.size === hosts.length && [...named.values()].every(isHost);
+  const pairs = Array.isArray(hosts) ? hosts.map(pairOf) : [];
+  const named = new Map(pairs);
+  const isHost = ([name, host]: readonly [unknown, unknown]): boolean =>
+    typeof name === "string" &&
+    typeof host === "string" &&
+    (host === LOCAL_HOST || parseHost(host) !== undefined);
+  const isWhole = named.size === pairs.length && pairs.every(isHost);
   if (!isWhole || named.size === 0 || named.size > HOSTS_MAX)
     throw new HoldfastError(
       "INVALID_REQUEST",

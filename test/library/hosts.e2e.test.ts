@@ -123,8 +123,15 @@ describe("several hosts", () => {
     ["one twice", ["local", "local"]],
     ["every", ["all"]],
     ["no address", ["local", "build"]],
+    ["no list", 5],
+    ["nothing", null],
+    ["a number among them", [5]],
+    ["nothing among them", [null]],
+    ["a name alone", [{ name: "build" }]],
   ])("are refused: %s", async (_, hosts) => {
-    await expect(Runtime.connect({ hosts })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+    await expect(Runtime.connect({ hosts: hosts as never })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+    });
   });
 
   test("are refused if none can be reached, and with two names of one", async () => {
