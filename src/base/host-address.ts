@@ -25,12 +25,15 @@ export interface NamedHost {
   readonly address: HostAddress | undefined;
 }
 
-/** The hosts in one value of `--host`, which commas separate. The words of a program may have commas, so `exec:` comes last. */
+/**
+ * The hosts in one value of `--host`, which commas separate; "" where nothing stands between two of them. The words of a program may
+ * have commas, so `exec:` comes last.
+ */
 export const hostNamesIn = (text: string): readonly string[] => {
   const program = /(?:^|,)\s*(exec:.*)$/.exec(text);
-  const before = text.slice(0, program?.index);
-  const names = before.split(",").map((name) => name.trim());
-  return [...names.filter((name) => name !== ""), ...(program === null ? [] : [program[1]!])];
+  if (program === null) return text.split(",").map((name) => name.trim());
+  const before = program[0].startsWith(",") ? hostNamesIn(text.slice(0, program.index)) : [];
+  return [...before, program[1]!];
 };
 
 /** No name begins with `-`: ssh would read it as an option. */

@@ -143,9 +143,10 @@ const rendererOf = async (means: Means): Promise<Renderer> => {
   const { isStdoutTerminal, columns, errorColumns } = streams;
   const validate = env.HOLDFAST_VALIDATE === "1";
   const printer = makePrinter(lines);
+  const isMerged = isOverHosts(call);
   const plain =
     mode === "json"
-      ? jsonRenderer({ generation: generationOf(flags, env), validate, isOverHosts: isOverHosts(call) })
+      ? jsonRenderer({ generation: generationOf(flags, env), validate, isOverHosts: isMerged })
       : mode === "ndjson"
         ? await judgedInTests(ndjsonRenderer(envelopeCommand(call), request_id, started), env)
         : textRenderer({
@@ -156,10 +157,10 @@ const rendererOf = async (means: Means): Promise<Renderer> => {
             columns,
             errorColumns,
             printer,
-            isOverHosts: isOverHosts(call),
+            isOverHosts: isMerged,
           });
   if (!validate || mode === "text") return plain;
-  return (await import("./published.ts")).heldToSchema(plain, command, isOverHosts(call));
+  return (await import("./published.ts")).heldToSchema(plain, command, isMerged);
 };
 
 /** The output of one call: records as they arrive, signs of life between them, and finally one envelope. */

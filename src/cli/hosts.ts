@@ -32,7 +32,9 @@ export const withHosts = async (call: Call, stateDir: string): Promise<Call> => 
   const hosts: NamedHost[] = [];
   for (const name of new Set(names)) {
     const address = parseHost(Object.hasOwn(named, name) ? named[name]! : name);
-    if (address !== undefined || name === LOCAL_HOST) hosts.push({ name, address });
+    if (name === "")
+      mistakes.push("--host has no name before, between or after its commas: is a variable empty?");
+    else if (address !== undefined || name === LOCAL_HOST) hosts.push({ name, address });
     else if (name !== ALL_HOSTS) mistakes.push(unknownHost(name, Object.keys(named)));
   }
   if (problems.length > 0 && (mistakes.length > 0 || names.includes(ALL_HOSTS)))

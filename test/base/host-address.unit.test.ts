@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseHost, relayArgv } from "../../src/base/host-address.ts";
+import { hostNamesIn, parseHost, relayArgv } from "../../src/base/host-address.ts";
 
 const RELAY = ["agent", "relay", "--stdio", "--state-dir", "/a b"];
 
@@ -35,3 +35,13 @@ describe("a host", () => {
     expect(parseHost(text)).toBeUndefined();
   });
 });
+
+it.each([
+  ["build", ["build"]],
+  ["build, box", ["build", "box"]],
+  ["build,exec:sh -c a,b", ["build", "exec:sh -c a,b"]],
+  ["exec:sh -c a,b", ["exec:sh -c a,b"]],
+  ["build,", ["build", ""]],
+  [",exec:true", ["", "exec:true"]],
+  [" ", [""]],
+])("the hosts of %j", (text, names) => expect(hostNamesIn(text)).toEqual(names));

@@ -135,6 +135,7 @@ describe("a command through --host", () => {
 describe("a host that cannot be reached", () => {
   it.each([
     ["no host", "build", 3, "--host is ssh://[USER@]MACHINE[:PORT]"],
+    ["an empty name", "local,", 3, "is a variable empty?"],
     ["no program", "exec:/nonexistent", 12, "/nonexistent"],
     ["a program that ends", "exec:false", 12, "gives no connection to a daemon"],
     ["a program that says something else", "exec:echo", 12, "gives no connection to a daemon"],
