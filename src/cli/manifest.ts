@@ -55,14 +55,23 @@ const FLAG_TYPES: Readonly<Partial<Record<ValueType, string>>> = {
   list: "array",
 };
 
+/** A value in capitals, as `DIR`, only holds the place of one. */
+const isSample = (value: string | undefined): value is string => value !== undefined && /[^A-Z]/.test(value);
+
 const flagEntry = ({ short, type, help, value, values, repeatable, default: fallback }: FlagDef): object => ({
   type: repeatable ? "array" : (FLAG_TYPES[type] ?? "string"),
   required: false,
-  description: value !== undefined && values === undefined ? `${help}; as in ${value}` : help,
+  description: isSample(value) && values === undefined ? `${help}; as in ${value}` : help,
   ...(fallback !== undefined && { default: fallback }),
   ...(values !== undefined && { enum_values: values }),
   ...(short !== undefined && { short }),
 });
+
+/** A schema inside of another one is of the same draft. */
+const inside = (schema: object | null | undefined): object | null => {
+  const { $schema: _, ...rest } = (schema ?? {}) as Readonly<Record<string, unknown>>;
+  return schema ? rest : null;
+};
 
 /** Groups (`daemon`, `db`) are not commands, so no command has subcommands. */
 const entryOf = (command: CommandDef, generation: Generation): object => {
@@ -89,8 +98,8 @@ const entryOf = (command: CommandDef, generation: Generation): object => {
       "x-protocol-command": command.command,
       "x-stream": command.stream !== false,
       "x-error-codes": errorCodesOf(command),
-      "x-input-schema": input,
-      "x-record-schema": item,
+      "x-input-schema": inside(input),
+      "x-record-schema": inside(item),
     },
     output_formats: ["text", "json", "ndjson"],
     examples: command.examples.map((example) => ({ description: command.summary, command: example })),

@@ -27,7 +27,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     type: "string",
     value: "HOST",
     repeatable: true,
-    help: "hosts, as a,b: ssh://…, exec:…, a name, local or all (docs/how-to/other-hosts.md)",
+    help: "hosts, as a,b: ssh://…, exec:…, a name, local or all",
     default: "this machine",
   },
   {
@@ -42,11 +42,11 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     name: "heartbeat-ms",
     type: "int",
     value: "MS",
-    help: "sign of life after this much silence: in JSON streams, else on stderr; 0: none",
+    help: "sign of life after this much silence; 0: none",
     default: String(PRINTED_HEARTBEAT_MS),
   },
   { name: "no-color", type: "bool", help: "no colours in text" },
-  { name: "schema", type: "bool", help: "print the JSON Schemas of its input and output" },
+  { name: "schema", type: "bool", help: "print its JSON Schemas" },
   { name: "help", short: "h", type: "bool", help: "show help" },
 ];
 
