@@ -71,6 +71,8 @@ export interface Context extends Streams {
    * each record.
    */
   at(place: StreamPlace): void | Promise<void>;
+  /** The milliseconds for which the other hosts of the call were followed without this one. */
+  late_ms(): number;
   /** Prints one record of a stream. */
   record(record: LogRecord): void | Promise<void>;
   /** Prints another item of a stream, in the JSON modes. */

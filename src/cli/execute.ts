@@ -10,6 +10,7 @@ import { failure } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import { redactOutcome, redactText } from "../protocol/redact.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
+import { commandsAt, leadingTo, ofHost } from "./at-host.ts";
 import { generationOf, modeOf, paintFor } from "./choices.ts";
 import {
   type CommandHandler,
@@ -25,7 +26,7 @@ import {
 } from "./context.ts";
 import { HANDLERS } from "./handlers.ts";
 import { type IdlePrinter, makeHeartbeat } from "./heartbeat.ts";
-import { isOverHosts, runsOnEach } from "./host-calls.ts";
+import { isOverHosts, onlyHostOf, runsOnEach } from "./host-calls.ts";
 import { hostConnector, hostVersionProblem } from "./hosts.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
 import { mistakes } from "./mistakes.ts";
@@ -66,11 +67,14 @@ const settle = async (
 ): Promise<CommandResult> => {
   const { call } = context;
   const handler = HANDLERS[call.command.command]!;
-  const handled = (runsOnEach(call) ? onEachHost(context, handler) : handler(context)).catch(
+  const handling = (runsOnEach(call) ? onEachHost(context, handler) : handler(context)).catch(
     (cause): CommandResult => failure(asHoldfastError(cause)),
   );
+  const host = onlyHostOf(call);
+  const handled = host === undefined ? handling : handling.then((result) => ofHost(host, result));
   if (interrupted === undefined) return handled;
-  return Promise.race([handled, interrupted.then((signal) => cancelled(context, signal))]);
+  const stopped = interrupted.then((signal) => cancelled(context, signal));
+  return Promise.race([handled, host === undefined ? stopped : stopped.then((it) => leadingTo(host, it))]);
 };
 
 /** The result with data that fits into one envelope. A child's own exit code stays, unless the result is too large. */
@@ -199,6 +203,8 @@ class Printing {
   context(): Context {
     const { call, streams, env, stateDir, mode, paint, errorPaint, lines } = this.means;
     const cleanups: Context["cleanups"] = [];
+    const host = onlyHostOf(call);
+    const told = (text: string): string => (host === undefined ? text : commandsAt(host, text));
     return {
       ...streams,
       call,
@@ -209,18 +215,19 @@ class Printing {
       paint,
       errorPaint,
       warnings: this.warnings,
-      warn: (text) => this.warn(text),
+      warn: (text) => this.warn(told(text)),
       cleanups,
       cwd: process.cwd(),
       connect: this.connector(cleanups, call.hosts?.[0]),
       connectTo: (host) => this.connector(cleanups, host),
-      host: call.hosts?.[0]?.address && call.hosts[0].name,
+      host: host?.address && host.name,
       at: () => undefined,
+      late_ms: () => 0,
       record: (record) => this.record(record),
       line: (value) => this.record(value as LogRecord),
       know: lines.know,
-      hint: (text, when = "now") => this.hint(text, when),
-      notice: (text) => this.notice(text),
+      hint: (text, when = "now") => this.hint(told(text), when),
+      notice: (text) => this.notice(told(text)),
       finish: (result) => void streams.stdout(this.print(result).printed.stdout),
       progress: (text, soFar) => this.progress(() => text + (soFar?.() ?? ""), cleanups),
       retried: () => {
@@ -301,7 +308,7 @@ class Printing {
     const there = call.flags["state-dir"] as string | undefined;
     const connected = (version: string): void => {
       const problem = hostVersionProblem(host.name, version);
-      if (problem !== undefined) this.warn(problem);
+      if (problem !== undefined) this.warn(commandsAt(host, problem));
     };
     return hostConnector(host.address, there, connected, cleanups);
   }

@@ -13,6 +13,10 @@ export interface HostCall {
 
 export const isOverHosts = ({ hosts = [] }: Pick<Call, "hosts">): boolean => hosts.length > 1;
 
+/** The host of a call for one alone; undefined for a call without `--host`, and for several. */
+export const onlyHostOf = ({ hosts = [] }: Pick<Call, "hosts">): NamedHost | undefined =>
+  hosts.length === 1 ? hosts[0] : undefined;
+
 /** A command that is run on each host; `agent top` looks at all of them itself. */
 export const runsOnEach = (call: Pick<Call, "hosts" | "command">): boolean =>
   isOverHosts(call) && call.command.command !== "agent/top";

@@ -77,4 +77,4 @@ export const hostConnector = (
 export const hostVersionProblem = (host: string, version: string): string | undefined =>
   version === VERSION
     ? undefined
-    : `The daemon of ${host} is version ${version} and this command is version ${VERSION}; bring it to this one there with: agent daemon upgrade`;
+    : `The daemon of ${host} is version ${version} and this command is version ${VERSION}; bring it to this one with: agent daemon upgrade`;

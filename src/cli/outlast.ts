@@ -9,7 +9,6 @@ import {
   NEXT_DAEMON_POLL_MS,
   NEXT_DAEMON_WAIT_MS,
 } from "../base/limits.ts";
-import { commandLine } from "../base/shell.ts";
 import type { Client } from "../daemon/client.ts";
 import { afterTries, asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { Context } from "./context.ts";
@@ -76,7 +75,7 @@ const nextDaemon = async (context: Context, options: OutlastOptions, start: bool
           suggestion: `Its agents keep running. To continue here: agent daemon start && ${options.resume()}`,
         })
       : new HoldfastError("UNAVAILABLE", `The host ${host} went away, and did not come back.`, {
-          suggestion: `Its agents keep running. To continue here: ${options.resume()} --host ${commandLine([host])}`,
+          suggestion: `Its agents keep running. To continue here: ${options.resume()}`,
         });
   throw afterTries(error, tries, poll_ms);
 };

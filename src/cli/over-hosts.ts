@@ -1,15 +1,17 @@
 /** Runs a command on each of its hosts at once, and shows the answers as one. */
 
-import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { hostsCursorOf } from "../protocol/hosts-cursor.ts";
+import { asHoldfastError } from "../protocol/errors.ts";
 import { failure } from "../protocol/outcome.ts";
-import type { CommandHandler, CommandResult, Context, StreamPlace } from "./context.ts";
+import { commandsAt, leadingTo } from "./at-host.ts";
+import type { CommandHandler, CommandResult, Context } from "./context.ts";
 import { type HostCall, hostCalls } from "./host-calls.ts";
+import { isFollowing, Joining } from "./joining.ts";
 import { type HostResult, merged } from "./merged.ts";
+import { StreamPlaces } from "./stream-places.ts";
 
 export const overHosts = async (context: Context, handler: CommandHandler): Promise<CommandResult> => {
   const calls = hostCalls(context.call);
-  const places = new StreamPlaces(calls.length);
+  const places = new StreamPlaces(calls.length, context.flags.from);
   const waiting = new Set(calls.map(({ host }) => host.name));
   const isStream = context.call.command.stream !== false;
   context.onInterrupt = { sentence: "The hosts and their workers go on." };
@@ -26,7 +28,7 @@ export const overHosts = async (context: Context, handler: CommandHandler): Prom
       context.notice(`${name}: ${result.error.message}`);
     places.leave(name);
     waiting.delete(name);
-    return { host: name, result };
+    return { host: name, result: leadingTo(asked.host, result) };
   };
   return merged(context.call.command.command, await Promise.all(calls.map(ask)).finally(done));
 };
@@ -39,65 +41,22 @@ const contextOf = (context: Context, { host, call }: HostCall, places: StreamPla
     const cursor = places.of(name);
     return context.line({ host: name, ...(cursor !== undefined && { cursor }), ...value });
   };
+  const notice = (text: string): void => context.notice(told(text));
+  const reach = context.connectTo(host);
+  const joining = isFollowing(call) ? new Joining(name, reach, places, notice) : undefined;
   return {
     ...context,
     call,
     flags: call.flags,
     host: host.address && name,
-    connect: context.connectTo(host),
+    connect: joining?.connect ?? reach,
+    late_ms: () => joining?.late_ms ?? 0,
     at: (place) => places.at(name, place),
     record: line,
     line,
     warn: (text) => context.warn(told(text)),
-    notice: (text) => context.notice(told(text)),
-    hint: (text, when) => context.hint(told(text), when),
+    notice,
+    hint: (text, when) => context.hint(told(commandsAt(host, text)), when),
     progress: () => () => undefined,
   };
 };
-
-/** The newest place of each stream of the call. No record is shown before all have begun: the cursor of each has a place of every host. */
-class StreamPlaces {
-  private readonly byHost = new Map<string, StreamPlace>();
-  private readonly hosts: number;
-  private readonly settled = new Set<string>();
-  private readonly begun: Promise<void>;
-  private begin: () => void = () => undefined;
-
-  constructor(hosts: number) {
-    this.hosts = hosts;
-    this.begun = new Promise((resolve) => {
-      this.begin = resolve;
-    });
-  }
-
-  at(host: string, place: StreamPlace): Promise<void> {
-    const twin = [...this.byHost].find(
-      ([other, { store_id }]) => other !== host && store_id === place.store_id,
-    );
-    if (twin !== undefined)
-      throw new HoldfastError("INVALID_REQUEST", `${twin[0]} and ${host} are the same daemon.`, {
-        suggestion: `Name one of them with --host.`,
-      });
-    this.byHost.set(host, place);
-    this.settle(host);
-    return this.begun;
-  }
-
-  /** The host has no stream, or its stream is over: nobody waits for it. */
-  leave(host: string): void {
-    this.settle(host);
-  }
-
-  /** The cursor of all; undefined for a host whose records are no stream from a place. */
-  of(host: string): string | undefined {
-    if (!this.byHost.has(host)) return undefined;
-    return hostsCursorOf(
-      new Map([...this.byHost.values()].map(({ store_id, cursor }) => [store_id, cursor])),
-    );
-  }
-
-  private settle(host: string): void {
-    this.settled.add(host);
-    if (this.settled.size === this.hosts) this.begin();
-  }
-}

@@ -51,7 +51,7 @@ export const connectHost = async (asked: HostAsked): Promise<HostClient> => {
     throw new HoldfastError(
       "UNAVAILABLE",
       `The host ${asked.host.text} gives no connection to a daemon${said === "" ? "" : `: ${said.replace(/\.$/, "")}`}.`,
-      { suggestion: `Try it by hand: ${commandLine(argv)}` },
+      { suggestion: `Try it by hand: ${commandLine(argv)}`, details: { host: asked.host.text } },
     );
   }
   try {

@@ -420,6 +420,10 @@ export class HoldfastError extends Error {
   }
 }
 
+/** Whether no daemon was reached, so that the same call may succeed a moment later. */
+export const isUnreached = ({ code }: Pick<HoldfastError, "code">): boolean =>
+  code === "UNAVAILABLE" || code === "SUPERVISOR_DOWN";
+
 /** The same error with the number of tries before it and the milliseconds between them (protocol-v1.txt, Retry transparency). */
 export const afterTries = (
   { code, message, info }: HoldfastError,

@@ -3,12 +3,14 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AGENT } from "../support/built.ts";
-import { type Commands, type Ended, makeCommands, until } from "./support/commands.ts";
+import { type Commands, type Ended, makeCommands, type Running, until } from "./support/commands.ts";
 import { Screen } from "./support/screen.ts";
 
 let here: Commands;
 let build: Commands;
 let box: Commands;
+/** Its daemon is away at first. */
+let late: Commands;
 const CUTS = 6;
 const CUTTER = join(import.meta.dirname, "../fixtures/hosts/cuts.mjs");
 
@@ -20,13 +22,13 @@ const addressOf = ({ home }: Commands): string => {
 };
 
 beforeAll(async () => {
-  [here, build, box] = [makeCommands(), makeCommands(), makeCommands()];
+  [here, build, box, late] = [makeCommands(), makeCommands(), makeCommands(), makeCommands()];
   const [atBuild, atBox] = [addressOf(build), addressOf(box)];
   mkdirSync(join(here.home, "cutting"));
   const cutting = `${process.execPath} ${CUTTER} ${join(here.home, "cutting")} ${CUTS} ${atBox}`;
   writeFileSync(
     join(here.home, "config.yaml"),
-    `hosts:\n  build: "exec:${atBuild}"\n  box: "exec:${atBox}"\n  cut: "exec:${cutting}"\n`,
+    `hosts:\n  build: "exec:${atBuild}"\n  box: "exec:${atBox}"\n  cut: "exec:${cutting}"\n  late: "exec:${addressOf(late)}"\n`,
   );
   await Promise.all(
     [here, build, box].map(async (each, at) => {
@@ -37,7 +39,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await Promise.all([here, build, box].map((each) => each.close()));
+  await Promise.all([here, build, box, late].map((each) => each.close()));
 });
 
 interface HostRecord {
@@ -45,6 +47,7 @@ interface HostRecord {
   readonly cursor: string;
   readonly seq: number;
   readonly id: string;
+  readonly type: string;
 }
 const recordsOf = ({ stdout }: Pick<Ended, "stdout">): readonly HostRecord[] =>
   stdout
@@ -55,6 +58,8 @@ const recordsOf = ({ stdout }: Pick<Ended, "stdout">): readonly HostRecord[] =>
     .map(({ data }) => data);
 const idsOf = (records: readonly HostRecord[], host: string): readonly string[] =>
   records.flatMap((record) => (record.host === host ? [record.id] : []));
+const seqsOf = (watch: Running, host: string): readonly number[] =>
+  recordsOf({ stdout: watch.out() }).flatMap((record) => (record.host === host ? [record.seq] : []));
 
 describe("a read of several hosts", () => {
   it("has a row of each with its host, this machine's too", async () => {
@@ -98,6 +103,11 @@ describe("a worker as HOST/NAME", () => {
   it("is shown and killed there, as one of several hosts", async () => {
     const { data } = await here.agent("--host", "all", "info", "box/counts");
     expect(data).toEqual(expect.objectContaining({ name: "counts", state: "failed" }));
+    const { error } = await here.agent("--host", "all", "info", "box/nobody");
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/^box: .*nobody/),
+      suggestion: expect.stringContaining("agent --host box list"),
+    });
     await Promise.all(
       [build, box].map((each) => each.agent("spawn", "--name", "doomed", "--", "sleep", "1000")),
     );
@@ -155,6 +165,34 @@ describe("a watch of several hosts", () => {
     expect(cut.exit).toBe(alone.exit);
     const cuts = readFileSync(join(here.home, "cutting/cuts"), "utf8");
     expect(cuts.trimEnd().split("\n").length).toBeGreaterThan(1);
+  });
+
+  it("is joined by a host that was away: all of it since the watch began, or since its cursor", async () => {
+    const words = ["-o", "ndjson", "--host", "build,late", "watch"];
+    const isTold = (watch: Running) => () => watch.err().includes("Its records follow once it answers");
+    const has = (watch: Running, host: string, type: string) => () =>
+      recordsOf({ stdout: watch.out() }).some((record) => record.host === host && record.type === type);
+    const first = here.start(words);
+    await until(isTold(first));
+    await late.agent("spawn", "--name", "early", "--", "true");
+    await until(has(first, "late", "worker_ended"));
+    expect(seqsOf(first, "late")).toEqual(seqsOf(first, "late").map((_, at) => at + 1));
+    const { cursor, seq } = recordsOf({ stdout: first.out() }).findLast(({ host }) => host === "late")!;
+    first.child.kill("SIGINT");
+    await late.agent("daemon", "stop", "--kill-agents");
+    const second = here.start([...words, "--from", cursor]);
+    await until(isTold(second));
+    await build.agent("spawn", "--name", "meanwhile", "--", "true");
+    await until(has(second, "build", "worker_ended"));
+    const placeOfLate = cursor.split(",").find((place) => place.endsWith(`:${seq}`));
+    for (const record of recordsOf({ stdout: second.out() }))
+      expect(record.cursor.split(",")).toContain(placeOfLate);
+    await late.agent("daemon", "start");
+    await until(has(second, "late", "daemon_started"));
+    second.child.kill("SIGINT");
+    expect(seqsOf(second, "late")).toEqual(seqsOf(second, "late").map((_, at) => seq + 1 + at));
+    expect((await here.agent("--host", "exec:false", "--host", "exec:true", "watch")).exit).toBe(12);
+    await Promise.all([first.ended, second.ended]);
   });
 
   it("refuses two names of one daemon", async () => {

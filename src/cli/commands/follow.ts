@@ -1,5 +1,6 @@
 /** Follows records, for watch, logs, spawn --watch and the demo. */
 
+import { DURATION_MAX_MS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
@@ -47,6 +48,7 @@ export const follow = async (
   { start = false, isWanted = () => true }: FollowOptions = {},
 ): Promise<Replies["agent/watch"]> => {
   const refs = query.ids ?? [];
+  const began = performance.now();
   let { from } = query;
   let records = 0;
   const resume = (): string =>
@@ -59,13 +61,16 @@ export const follow = async (
     if (context.mode === "text") await learnNames(context, client, refs);
     const { epoch, head, store_id } = await client.request("daemon/status", {});
     if (isHostsCursor(from)) from = readHostsCursor(from)?.get(store_id) ?? isNew(context);
-    // Use a full cursor from the start: "the end of the log" would be another place for the next daemon, and a bare seq
-    // would name another record if an older copy of the log is restored meanwhile.
-    if (query.since_ms === undefined) from ??= head;
+    // Use a full cursor from the start: "the end of the log" and "ten minutes ago" would be other places for the next daemon,
+    // and a bare seq would name another record if an older copy of the log is restored meanwhile.
+    const { since_ms = 0 } = query;
+    const late_ms = context.late_ms();
+    if (since_ms + late_ms > 0)
+      from ??= await placeOfAge(client, since_ms + late_ms + performance.now() - began);
+    from ??= head;
     if (typeof from === "number" && from > 0) from = cursorOf(epoch, from);
-    const since_ms = from === undefined ? query.since_ms : undefined;
     await context.at({ store_id, cursor: typeof from === "string" ? from : cursorOf(epoch, 0) });
-    return client.watch({ ...query, from, since_ms }, (record) => {
+    return client.watch({ ...query, from, since_ms: undefined }, (record) => {
       from = cursorOf(epoch, record.seq);
       if (!isWanted(record)) return undefined;
       records++;
@@ -74,6 +79,12 @@ export const follow = async (
     });
   });
   return { next, records, cursor };
+};
+
+/** The cursor before the first record that is at most so old. A watch that ends where the log begins reads nothing. */
+const placeOfAge = async (client: Client, age_ms: number): Promise<string> => {
+  const query = { all: true, since_ms: Math.min(Math.ceil(age_ms), DURATION_MAX_MS), until: 0 };
+  return (await client.watch(query, () => undefined)).cursor;
 };
 
 /** A log without a place in the cursor was not read then: its records follow from now on. */
