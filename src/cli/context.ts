@@ -7,6 +7,7 @@ import { connectDaemon } from "../daemon/connect.ts";
 import { readDaemonFile } from "../daemon/daemon-file.ts";
 import { stateDirectory } from "../daemon/paths.ts";
 import { readToken } from "../daemon/token.ts";
+import type { StreamPlace } from "../protocol/host-places.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { PageMeta } from "../protocol/response-envelope.ts";
@@ -41,12 +42,6 @@ export interface Streams {
   readonly rows?: number | undefined;
   /** Width of the terminal of stderr. */
   readonly errorColumns?: number | undefined;
-}
-
-/** A place in one log, as daemons know it. */
-export interface StreamPlace {
-  readonly store_id: string;
-  readonly cursor: string;
 }
 
 export interface Context extends Streams {

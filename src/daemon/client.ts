@@ -2,7 +2,7 @@
  * The client's end of the socket (architecture §7): one connection for any number of requests, whose answers are matched by
  * request id. Loads only Node's own modules.
  */
-import { REPLY_MAX_BYTES, REQUEST_MAX_BYTES } from "../base/limits.ts";
+import { DURATION_MAX_MS, REPLY_MAX_BYTES, REQUEST_MAX_BYTES } from "../base/limits.ts";
 import { makeLineSplitter } from "../base/line-splitter.ts";
 import { type EnvelopeV1, errorOf, outcomeOf } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
@@ -222,3 +222,9 @@ class SocketClient implements Client {
     request.reject(abandoned());
   }
 }
+
+/** The cursor before the first record that is at most so old. A watch that ends where every log begins reads nothing. */
+export const placeOfAge = async (client: Pick<Client, "watch">, age_ms: number): Promise<string> => {
+  const query = { all: true, since_ms: Math.min(Math.ceil(age_ms), DURATION_MAX_MS), until: 0 };
+  return (await client.watch(query, () => undefined)).cursor;
+};

@@ -84,9 +84,22 @@ export const checkConnect = (options: unknown): void => void checkedBy(Connect, 
 export const checkOpen = (options: unknown): z.output<typeof Open> => checkedBy(Open, options);
 
 const Watch = Requests["agent/watch"]
-  .pick({ ids: true, subtree: true, types: true, kinds: true, from: true, follow: true, tail: true })
+  .pick({
+    ids: true,
+    subtree: true,
+    types: true,
+    kinds: true,
+    from: true,
+    since_ms: true,
+    follow: true,
+    tail: true,
+  })
   .partial()
   .extend({ signal: isSignal.optional() })
+  .refine(
+    ({ from, since_ms }) => from === undefined || since_ms === undefined,
+    "since_ms: it takes the place of from",
+  )
   .refine(({ ids = [], subtree }) => subtree !== true || ids.length > 0, "subtree: it needs ids");
 
 /** Refuses a `from` that is neither a seq nor a cursor, and an unknown option. */

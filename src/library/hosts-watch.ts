@@ -2,13 +2,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HOST_AGAIN_POLL_MS, HOST_AGAIN_WAIT_MS } from "../base/limits.ts";
 import { cursorOf } from "../protocol/cursor.ts";
-import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { hostsCursorOf, readHostsCursor } from "../protocol/hosts-cursor.ts";
+import { asHoldfastError, HoldfastError, isUnreached } from "../protocol/errors.ts";
+import { HostPlaces } from "../protocol/host-places.ts";
+import { isHostsCursor } from "../protocol/hosts-cursor.ts";
 import type * as replies from "../runtime/replies.ts";
 import type { LogRecord } from "./events.ts";
 import { Pull } from "./remote/pull.ts";
 
 type Status = Pick<replies.RuntimeStatus, "store_id" | "epoch" | "head">;
+
+/** The records of one host: those after a cursor, or those that are at most so old. */
+type HostStart = { readonly from: string } | { readonly since_ms: number };
 
 export interface HostWatch {
   /** The status of each host that answers; rejects if none does. */
@@ -16,37 +20,39 @@ export interface HostWatch {
     readonly rows: readonly { readonly host: string; readonly value: Status }[];
     readonly failed: readonly { readonly host: string; readonly error: HoldfastError }[];
   }>;
-  /** The records of one host after a cursor, until the signal. */
-  records(host: string, from: string, ended: AbortSignal): Promise<AsyncIterable<LogRecord>>;
+  status(host: string): Promise<Status>;
+  /** The records of one host, until the signal. */
+  records(host: string, start: HostStart, ended: AbortSignal): Promise<AsyncIterable<LogRecord>>;
   report(message: string, cause?: unknown): void;
 }
 
 interface WatchBounds {
   readonly from: 0 | string | undefined;
+  /** False: it ends with the logs, and no host is waited for. */
+  readonly follow: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
 type ShownRecord = LogRecord & { readonly host: string; readonly cursor: string };
 
 export async function* allRecords(watch: HostWatch, bounds: WatchBounds): AsyncGenerator<ShownRecord> {
-  const known = typeof bounds.from === "string" ? readHostsCursor(bounds.from) : undefined;
-  if (typeof bounds.from === "string" && known === undefined)
-    throw new HoldfastError("INVALID_REQUEST", `from: 0 or the cursor of a record, not "${bounds.from}".`, {
+  const { from, follow, signal } = bounds;
+  if (typeof from === "string" && !isHostsCursor(from))
+    throw new HoldfastError("INVALID_REQUEST", `from: 0 or the cursor of a record, not "${from}".`, {
       phase: "validation",
     });
+  const call: WatchCall = { watch, from, places: new HostPlaces(from), began: performance.now() };
   const { rows, failed } = await watch.begin();
   for (const { host, error } of failed) watch.report(`${host}: ${error.message}`, error);
-  const places = new Map<string, string>();
-  for (const { host, value } of rows) {
-    const { store_id, epoch, head } = value;
-    if (places.has(store_id))
-      throw new HoldfastError("INVALID_REQUEST", `${host} is the daemon of another host too; name it once.`);
-    if (known !== undefined && !known.has(store_id))
-      watch.report(`${host}: the cursor has no place in this log; its new records follow.`);
-    places.set(store_id, known?.get(store_id) ?? cursorOf(epoch, bounds.from === 0 ? 0 : head));
-  }
+  const streams = rows.map(({ host, value }) => {
+    const stream = new HostStream(call, host);
+    stream.begin(value);
+    return stream;
+  });
+  const away = failed.filter(({ error }) => follow && isUnreached(error));
+  streams.push(...away.map(({ host }) => new HostStream(call, host)));
   const over = new AbortController();
-  const ended = bounds.signal === undefined ? over.signal : AbortSignal.any([over.signal, bounds.signal]);
+  const ended = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
   const items = new Pull<ShownRecord>(() => undefined);
   // One sender at a time waits for the reader.
   let line: Promise<void> | undefined;
@@ -54,8 +60,7 @@ export async function* allRecords(watch: HostWatch, bounds: WatchBounds): AsyncG
     line = (line ?? Promise.resolve()).then(() => items.push(record));
     return line;
   };
-  const streams = rows.map(({ host, value }) => new HostStream(watch, host, value, places).into(push, ended));
-  void Promise.all(streams).then((errors) =>
+  void Promise.all(streams.map((stream) => stream.into(push, ended))).then((errors) =>
     items.finish(errors.every((error) => error !== undefined) ? errors[0] : undefined),
   );
   try {
@@ -66,19 +71,30 @@ export async function* allRecords(watch: HostWatch, bounds: WatchBounds): AsyncG
   }
 }
 
+/** The parts of one watch that its streams share. */
+interface WatchCall {
+  readonly watch: HostWatch;
+  readonly from: 0 | string | undefined;
+  readonly places: HostPlaces;
+  /** Milliseconds of `performance.now()`. */
+  readonly began: number;
+}
+
 /** The records of one host, over the ends of its connection. */
 class HostStream {
-  private readonly watch: HostWatch;
+  private readonly call: WatchCall;
   private readonly host: string;
-  private readonly status: Status;
-  /** The newest place of each log: shared by all hosts. */
-  private readonly places: Map<string, string>;
+  /** Undefined until the host has answered. */
+  private status: Status | undefined;
 
-  constructor(watch: HostWatch, host: string, status: Status, places: Map<string, string>) {
-    this.watch = watch;
+  constructor(call: WatchCall, host: string) {
+    this.call = call;
     this.host = host;
-    this.status = status;
-    this.places = places;
+  }
+
+  /** Begins at its place in the cursor, or at 0, or with its newest record. */
+  begin(status: Status): void {
+    this.join(status, cursorOf(status.epoch, this.call.from === 0 ? 0 : status.head));
   }
 
   /** Resolves at its end, with the error that ended it. A host that is away is asked again. */
@@ -86,34 +102,55 @@ class HostStream {
     push: (record: ShownRecord) => Promise<void>,
     ended: AbortSignal,
   ): Promise<HoldfastError | undefined> {
-    const { host, watch } = this;
-    let awaySince: number | undefined;
+    const { host, call } = this;
+    // A host that did not answer at the beginning was told then.
+    let awaySince = this.status === undefined ? call.began : undefined;
     for (;;) {
       try {
-        for await (const record of await watch.records(host, this.place(), ended)) {
+        const status = this.status ?? (await this.late());
+        for await (const record of await call.watch.records(host, this.start(), ended)) {
           awaySince = undefined;
-          await push(this.shown(record));
+          await push(this.shown(record, status));
         }
         return undefined;
       } catch (cause) {
         if (ended.aborted) return undefined;
         const error = asHoldfastError(cause);
-        const isAway = error.code === "UNAVAILABLE" || error.code === "SUPERVISOR_DOWN";
-        if (awaySince === undefined) watch.report(`${host}: ${error.message}`, error);
+        if (awaySince === undefined) call.watch.report(`${host}: ${error.message}`, error);
         awaySince ??= performance.now();
-        if (!isAway || performance.now() - awaySince > HOST_AGAIN_WAIT_MS) return error;
+        if (!isUnreached(error) || performance.now() - awaySince > HOST_AGAIN_WAIT_MS) return error;
         await sleep(HOST_AGAIN_POLL_MS, undefined, { signal: ended }).catch(() => undefined);
       }
     }
   }
 
-  private place(): string {
-    return this.places.get(this.status.store_id)!;
+  /** It was away when the others began, so the live tail begins then: its place is known with its first record. */
+  private async late(): Promise<Status> {
+    const { call, host } = this;
+    const status = await call.watch.status(host);
+    this.join(status, call.from === 0 ? cursorOf(status.epoch, 0) : undefined);
+    call.watch.report(`${host}: it answers, and its records follow.`);
+    return status;
   }
 
-  private shown(record: LogRecord): ShownRecord {
-    const { store_id, epoch } = this.status;
-    this.places.set(store_id, cursorOf(epoch, record.seq));
-    return { ...record, host: this.host, cursor: hostsCursorOf(this.places) };
+  private join(status: Status, otherwise: string | undefined): void {
+    const { places, watch, from } = this.call;
+    const { store_id } = status;
+    const known = places.beginningOf(store_id);
+    places.at(this.host, { store_id, cursor: known ?? otherwise });
+    if (typeof from === "string" && known === undefined)
+      watch.report(`${this.host}: the cursor has no place in this log; its new records follow.`);
+    this.status = status;
+  }
+
+  private start(): HostStart {
+    const from = this.call.places.of(this.host)?.cursor;
+    return from === undefined ? { since_ms: Math.ceil(performance.now() - this.call.began) } : { from };
+  }
+
+  private shown(record: LogRecord, { store_id, epoch }: Status): ShownRecord {
+    const { places } = this.call;
+    places.at(this.host, { store_id, cursor: cursorOf(epoch, record.seq) });
+    return { ...record, host: this.host, cursor: places.cursor() };
   }
 }

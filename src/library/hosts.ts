@@ -117,18 +117,22 @@ export class HostRuntimes<R extends HostCalls = HostCalls> {
 
   /**
    * The records of all hosts as they come, each with its host and with a cursor of all. It begins once each host has answered or
-   * failed; `report` hears of those that failed. A host whose connection is cut is waited for up to an hour, and goes on where it
-   * was. It ends with the hosts' streams, and rejects if each of them has failed.
+   * failed; `report` hears of those that failed. A host that was away, or whose connection is cut, is waited for up to an hour, and
+   * goes on where the watch began or where it was; with `follow: false` only those that answer are read. It ends with the hosts'
+   * streams, and rejects if each of them has failed.
    */
   watch<T extends RecordType = RecordType>(options: HostsWatchOptions<T> = {}): AsyncIterable<HostRecord<T>> {
     const { from, signal, ...query } = options;
     const watch: HostWatch = {
       begin: () => this.#each((runtime) => runtime.status()),
-      records: async (host, place, ended) =>
-        (await this.of(host)).watch({ ...query, from: place, signal: ended }),
+      status: async (host) => (await this.of(host)).status(),
+      records: async (host, start, ended) =>
+        (await this.of(host)).watch({ ...query, ...start, signal: ended }),
       report: this.#report,
     };
-    return allRecords(watch, { from, signal }) as AsyncIterable<HostRecord<T>>;
+    return allRecords(watch, { from, signal, follow: query.follow !== false }) as AsyncIterable<
+      HostRecord<T>
+    >;
   }
 
   /** Ends the connections alone: daemons and agents go on. */

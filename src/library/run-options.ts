@@ -37,6 +37,8 @@ export interface WatchOptions<T extends RecordType = RecordType> extends AbortOp
   readonly kinds?: readonly EventKind[];
   /** Yields records after this seq, or after a cursor (`Runtime.cursor`). Default: the first record for named workers, the live tail for all. */
   readonly from?: number | string;
+  /** In the place of `from`: begins with the records that are at most so old. */
+  readonly since_ms?: number;
   /** Begins with only the newest of the records on file. */
   readonly tail?: number;
   /** Continues after the workers have ended. Default: false for named workers, true for all. */

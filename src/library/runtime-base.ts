@@ -52,12 +52,13 @@ export abstract class RuntimeBase {
   protected records(options: WatchOptions): Stream.Stream<LogRecord, HoldfastError> {
     const query = () => {
       checkWatch(options);
-      const { ids = [], subtree, types = [], kinds = [], tail } = options;
+      const { ids = [], subtree, types = [], kinds = [], tail, since_ms } = options;
       const isOfSome = ids.length > 0;
       // The defaults of a request differ.
-      const { from = isOfSome ? 0 : undefined, follow = !isOfSome } = options;
+      const first = isOfSome && since_ms === undefined ? 0 : undefined;
+      const { from = first, follow = !isOfSome } = options;
       const filter = { ...(types.length > 0 && { types }), ...(kinds.length > 0 && { kinds }) };
-      return { from, follow, tail, filter, ...(isOfSome && { ids, subtree }) };
+      return { from, since_ms, follow, tail, filter, ...(isOfSome && { ids, subtree }) };
     };
     const records = Effect.map(Effect.try({ try: query, catch: asHoldfastError }), (asked) =>
       this.api.watch(asked),

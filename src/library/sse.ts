@@ -25,9 +25,10 @@ export interface SseOptions extends WatchOptions {
  * ends the watch. Send it as `SSE_TYPE`.
  */
 export const toSSE = (runtime: WatchedRuntime, options: SseOptions = {}): ReadableStream<Uint8Array> => {
-  const { lastEventId, ...asked } = optionsOf(options);
-  const from = lastEventId || asked.from;
-  const records = runtime.watch({ ...asked, ...(from !== undefined && { from }) })[Symbol.asyncIterator]();
+  const { lastEventId, ...first } = optionsOf(options);
+  const { since_ms: _, ...again } = first;
+  const asked = lastEventId ? { ...again, from: lastEventId } : first;
+  const records = runtime.watch(asked)[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   let comments: NodeJS.Timeout | undefined;
   return new ReadableStream({

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type HostRecord, type HostRuntimes, Runtime } from "../../src/library/index.ts";
 import { AGENT, assertBuilt } from "../support/built.ts";
 import { agent } from "./support.ts";
@@ -12,6 +12,8 @@ const CUTTER = join(import.meta.dirname, "../fixtures/hosts/cuts.mjs");
 const root = mkdtempSync(join(tmpdir(), "holdfast-hosts-"));
 const addresses: { readonly name: string; readonly host: string }[] = [];
 const GONE = { name: "gone", host: "exec:/nonexistent" };
+const reachOf = (stateDir: string): string =>
+  `exec:env HOLDFAST_HOME=${stateDir} PATH=${join(root, "bin")}:${process.env.PATH}`;
 
 beforeAll(async () => {
   assertBuilt();
@@ -20,8 +22,7 @@ beforeAll(async () => {
   for (const name of ["build", "box"]) {
     const stateDir = join(root, name);
     await agent(stateDir, "daemon", "start");
-    const reach = `env HOLDFAST_HOME=${stateDir} PATH=${join(root, "bin")}:${process.env.PATH}`;
-    addresses.push({ name, host: `exec:${reach}` });
+    addresses.push({ name, host: reachOf(stateDir) });
     const runtime = await Runtime.connect({ stateDir });
     await (await runtime.run({ kind: "command", name: "counts", argv: ["sh", "-c", "seq 20"] })).result;
     await runtime.close();
@@ -103,6 +104,35 @@ describe("several hosts", () => {
     const seqs = records.flatMap(({ host, seq }) => (host === "box" ? [seq] : []));
     expect(seqs).toEqual(seqs.map((_, at) => at + 1));
     expect(readFileSync(join(dir, "cuts"), "utf8").trimEnd().split("\n").length).toBeGreaterThan(2);
+  });
+
+  test("are joined by one that was away, whose records come since the watch began", async () => {
+    const [build] = addresses as [(typeof addresses)[0]];
+    const stateDir = join(root, "late");
+    const late = { name: "late", host: reachOf(stateDir) };
+    const { all, reports } = await connected(build, late);
+    const giveUp = new AbortController();
+    const seqs: number[] = [];
+    const watching = (async () => {
+      for await (const { host, seq, type } of all.watch({ signal: giveUp.signal })) {
+        if (host === "late") seqs.push(seq);
+        if (type === "daemon_started") giveUp.abort();
+      }
+    })();
+    await vi.waitFor(() => expect(reports[0]).toContain("late: "));
+    await agent(stateDir, "daemon", "start");
+    await watching;
+    expect(seqs).toEqual(seqs.map((_, at) => at + 1));
+    expect(reports.at(-1)).toBe("late: it answers, and its records follow.");
+    await agent(stateDir, "daemon", "stop", "--kill-agents");
+  });
+
+  test("are read without one that is away", async () => {
+    const { all, reports } = await connected(...addresses, GONE);
+    const hosts = new Set<string>();
+    for await (const { host } of all.watch({ from: 0, follow: false })) hosts.add(host);
+    expect([...hosts].sort()).toEqual(["box", "build"]);
+    expect(reports).toHaveLength(1);
   });
 
   test("end their watch with the signal, and with close", async () => {

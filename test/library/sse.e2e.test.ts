@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { SSE_TYPE, toSSE } from "../../src/library/index.ts";
+import { SSE_TYPE, toSSE, type WatchOptions } from "../../src/library/index.ts";
 import { openRuntime } from "./support.ts";
 
 interface SentEvent {
@@ -60,4 +60,18 @@ test("a client that reconnects with Last-Event-ID gets each record once, to the 
   const refused = await read(url, 1, "no-cursor");
   expect(JSON.parse(refused[0]?.data ?? "")).toMatchObject({ code: "INVALID_REQUEST" });
   while (open > 0) await new Promise((resolve) => setImmediate(resolve));
+});
+
+test("a client that comes back goes on after its last event, however the stream began", () => {
+  const asked: unknown[] = [];
+  const runtime = {
+    watch: (options: WatchOptions) => {
+      asked.push(options);
+      return (async function* () {})();
+    },
+    cursor: String,
+  };
+  toSSE(runtime, { since_ms: 5 });
+  toSSE(runtime, { since_ms: 5, lastEventId: "e:1" });
+  expect(asked).toEqual([{ since_ms: 5 }, { from: "e:1" }]);
 });

@@ -76,3 +76,11 @@ test.each([
     code: "INVALID_REQUEST",
   });
 });
+
+test("a watch begins with the records that are at most so old", async () => {
+  const runtime = await openRuntime();
+  const all = await collect(runtime.watch({ from: 0, follow: false }));
+  expect(await collect(runtime.watch({ since_ms: 3_600_000, follow: false }))).toEqual(all);
+  expect(await collect(runtime.watch({ since_ms: 0, follow: false }))).toEqual([]);
+  await expect(collect(runtime.watch({ since_ms: 1, from: 0 }))).rejects.toThrow("since_ms");
+});

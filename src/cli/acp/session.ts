@@ -11,7 +11,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { ACP_CATCH_UP_MAX_MS, ACP_DAEMON_LOOK_MS } from "../../base/limits.ts";
 import { cursorOf, partsOf, type StartCursor } from "../../protocol/cursor.ts";
-import { asHoldfastError, type ErrorCode, type HoldfastError } from "../../protocol/errors.ts";
+import { asHoldfastError, type ErrorCode, type HoldfastError, isUnreached } from "../../protocol/errors.ts";
 import type { Permission } from "../../protocol/permission.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { ApprovalRequested } from "../../protocol/talk-records.ts";
@@ -138,8 +138,7 @@ export class AcpSession {
       try {
         return await this.read({ start });
       } catch (cause) {
-        const { code } = asHoldfastError(cause);
-        if (closed.aborted || (code !== "UNAVAILABLE" && code !== "SUPERVISOR_DOWN")) return;
+        if (closed.aborted || !isUnreached(asHoldfastError(cause))) return;
         await sleep(ACP_DAEMON_LOOK_MS);
       }
     }

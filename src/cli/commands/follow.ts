@@ -1,7 +1,6 @@
 /** Follows records, for watch, logs, spawn --watch and the demo. */
 
-import { DURATION_MAX_MS } from "../../base/limits.ts";
-import type { Client } from "../../daemon/client.ts";
+import { type Client, placeOfAge } from "../../daemon/client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import { isHostsCursor, readHostsCursor } from "../../protocol/hosts-cursor.ts";
@@ -79,12 +78,6 @@ export const follow = async (
     });
   });
   return { next, records, cursor };
-};
-
-/** The cursor before the first record that is at most so old. A watch that ends where the log begins reads nothing. */
-const placeOfAge = async (client: Client, age_ms: number): Promise<string> => {
-  const query = { all: true, since_ms: Math.min(Math.ceil(age_ms), DURATION_MAX_MS), until: 0 };
-  return (await client.watch(query, () => undefined)).cursor;
 };
 
 /** A log without a place in the cursor was not read then: its records follow from now on. */

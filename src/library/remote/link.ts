@@ -4,13 +4,13 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS, REMOTE_REQUESTS_MAX } from "../../base/limits.ts";
-import { type Client, makeClient } from "../../daemon/client.ts";
+import { type Client, makeClient, placeOfAge } from "../../daemon/client.ts";
 import { connectDaemon, tryConnect } from "../../daemon/connect.ts";
 import { artifactOfHost, connectHost, type HostAsked } from "../../daemon/host-link.ts";
 import { artifactAt, makeHttpClient } from "../../daemon/http-client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { readToken } from "../../daemon/token.ts";
-import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { asHoldfastError, HoldfastError, isUnreached } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { RequestInput, RequestName } from "../../protocol/requests.ts";
 import { closed } from "../promises.ts";
@@ -29,6 +29,13 @@ export interface DaemonPlace {
 }
 
 /** Requests whose answers are streams, and the seq to go on from. */
+/** The place at which a stream begins: at most one of `from` and `since_ms`. */
+interface StreamStart {
+  readonly from?: number | string | undefined;
+  readonly since_ms?: number | undefined;
+  readonly tail?: number | undefined;
+}
+
 type RemoteStream = "agent/watch" | "bb/watch" | "board/watch" | "jobs/tail";
 
 const REPEATABLE: ReadonlySet<RequestName> = new Set<RequestName>([
@@ -110,10 +117,7 @@ export class RemoteLink {
   }
 
   /** Items of a stream, which goes on with the next daemon where it was. The end of the link ends it. */
-  stream<A extends { readonly seq: number }>(
-    name: RemoteStream,
-    data: { readonly from?: number | string | undefined; readonly tail?: number | undefined },
-  ): AsyncIterable<A> {
+  stream<A extends { readonly seq: number }>(name: RemoteStream, data: StreamStart): AsyncIterable<A> {
     return { [Symbol.asyncIterator]: () => this.follow(name, data) };
   }
 
@@ -151,8 +155,7 @@ export class RemoteLink {
       try {
         return await this.answering();
       } catch (cause) {
-        const { code } = asHoldfastError(cause);
-        const isAway = code === "SUPERVISOR_DOWN" || code === "UNAVAILABLE";
+        const isAway = isUnreached(asHoldfastError(cause));
         if (this.owner === undefined || !isAway || performance.now() > deadline) throw cause;
         const ended = this.ofProgram("SUPERVISOR_DOWN", cause);
         if (ended !== undefined) throw ended;
@@ -211,7 +214,7 @@ export class RemoteLink {
 
   private follow<A extends { readonly seq: number }>(
     name: RemoteStream,
-    data: { readonly from?: number | string | undefined; readonly tail?: number | undefined },
+    data: StreamStart,
   ): AsyncIterator<A> {
     let client: Client | undefined;
     const end = (): void => {
@@ -227,7 +230,9 @@ export class RemoteLink {
       while (!isOver()) {
         client = await this.connect();
         try {
-          // The live tail begins now, also if this daemon goes away before the first item.
+          // The place of a beginning is now, also if this daemon goes away before the first item.
+          if (at.since_ms !== undefined)
+            at = { ...at, from: await placeOfAge(client, at.since_ms), since_ms: undefined };
           if (at.from === undefined && at.tail === undefined)
             at = { ...at, from: (await client.request("daemon/status", {})).head };
           const take = (item: unknown) => {
