@@ -41,10 +41,11 @@ const ARG_ERROR = 3;
 /** Without the words that name the host: the beginning of an error, and `--host` in what it advises. */
 const unnamed = (answer: Answer): Answer => {
   const { error, exit } = answer;
-  // A mistake in the arguments is found here.
-  if (error === null || exit === ARG_ERROR) return answer;
-  expect(error.message.startsWith(`${host}: `)).toBe(true);
-  const message = error.message.slice(`${host}: `.length);
+  if (error === null) return answer;
+  const isNamed = error.message.startsWith(`${host}: `);
+  // A mistake in the arguments may be found before the host is asked.
+  expect(isNamed || exit === ARG_ERROR).toBe(true);
+  const message = isNamed ? error.message.slice(`${host}: `.length) : error.message;
   const suggestion = error.suggestion?.replaceAll(` ${commandLine(["--host", host])}`, "");
   return { ...answer, error: { ...error, message, suggestion } };
 };
