@@ -637,13 +637,15 @@ export const LOCK_HOLDER_WAIT_MS = 2_000;
 export const FILES_LOOK_MS = 2_000;
 /** If a daemon lives but has no socket, a client waits this long: the daemon restores the socket, or is stopping. */
 export const SOCKET_AGAIN_WAIT_MS = 3_000;
-/** A client waits this long for the daemon that it started to answer. */
+/** A client waits this long for a process that holds the state directory, and that no client is starting, to answer. */
 export const DAEMON_START_WAIT_MS = 10_000;
+/** A client waits this long for a daemon that it or another client is starting: a busy machine makes a start slow. */
+export const DAEMON_BOOT_WAIT_MS = 60_000;
 /** A client that waits for a daemon checks this often. */
 export const DAEMON_START_POLL_MS = 10;
 /** `agent daemon stop` waits this long for the process to end: closing a long log takes time. */
 export const DAEMON_GONE_WAIT_MS = 10_000;
-/** A client that claimed the start of the daemon and did not finish within this has died. */
+/** A client that claimed the start of the daemon and did not renew the claim within this has died. */
 export const DAEMON_START_CLAIM_MS = 3_000;
 /** The daemon's log file. A larger one is renamed to `.1`, which replaces the previous `.1`. */
 export const DAEMON_LOG_MAX_BYTES = 8 * 1024 * 1024;

@@ -6,7 +6,7 @@
  * other clients from starting daemons that would lose, so a stale or stolen claim does no harm.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, utimesSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
@@ -21,6 +21,7 @@ import {
   statAt,
 } from "../base/files/regular-file.ts";
 import {
+  DAEMON_BOOT_WAIT_MS,
   DAEMON_LOG_MAX_BYTES,
   DAEMON_START_CLAIM_MS,
   DAEMON_START_POLL_MS,
@@ -43,26 +44,31 @@ export interface StartOptions {
 
 /**
  * Waits until the daemon answers, and starts it if no other client does. Fails with SUPERVISOR_DOWN, quoting
- * the daemon's last line, if it ends or does not answer within DAEMON_START_WAIT_MS.
+ * the daemon's last line, if it ends or does not answer within DAEMON_BOOT_WAIT_MS. It waits DAEMON_START_WAIT_MS for
+ * a process that holds the state directory and that no client is starting.
  */
 export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptions): Promise<Socket> => {
   ensurePrivateDirectory(stateDir);
-  const deadline = performance.now() + DAEMON_START_WAIT_MS;
+  const began = performance.now();
   const claim = claimPath(stateDir);
-  let claimed = false;
+  let claimed: Claim | undefined;
   let tries = 0;
   let child: StartedDaemon | undefined;
   try {
-    while (performance.now() < deadline) {
+    // A client that is starting a daemon renews its claim, so a claim that cannot be taken is a daemon that boots.
+    const isBooting = () => claimed === undefined || child !== undefined;
+    const patience = () => (isBooting() ? DAEMON_BOOT_WAIT_MS : DAEMON_START_WAIT_MS);
+    while (performance.now() - began < patience()) {
       tries += 1;
       const socket = await connect();
       if (socket !== undefined) return socket;
-      if (!claimed && child === undefined && takeClaim(claim)) {
-        claimed = true;
+      if (claimed === undefined && child === undefined && takeClaim(claim)) {
+        claimed = keepClaim(claim);
         // Between the last try and the claim, the client that had it may have started a daemon.
         continue;
       }
-      if (claimed && child === undefined) {
+      claimed?.renew();
+      if (claimed !== undefined && child === undefined) {
         refuseFromInside(stateDir);
         child = launch(stateDir, [process.execPath, bundle], [], env);
       }
@@ -73,9 +79,10 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
       await sleep(DAEMON_START_POLL_MS);
     }
   } finally {
-    if (claimed) rmSync(claim, { force: true });
+    claimed?.release();
   }
-  const silent = `The daemon of ${stateDir} did not answer within ${DAEMON_START_WAIT_MS / 1000} s.`;
+  const waited = Math.round((performance.now() - began) / 1000);
+  const silent = `The daemon of ${stateDir} did not answer within ${waited} s.`;
   throw afterTries(silentHolder(stateDir) ?? down(stateDir, silent), tries, DAEMON_START_POLL_MS);
 };
 
@@ -106,6 +113,29 @@ export const claimStart = (stateDir: string): (() => void) => {
   clearName(path);
   closeSync(openRegular(path, REPLACE, 0o600));
   return () => rmSync(path, { force: true });
+};
+
+interface Claim {
+  /** Tells other clients that this one lives. */
+  renew(): void;
+  release(): void;
+}
+
+const keepClaim = (path: string): Claim => {
+  let renewed = performance.now();
+  return {
+    renew: () => {
+      if (performance.now() - renewed < DAEMON_START_CLAIM_MS / 3) return;
+      renewed = performance.now();
+      const now = new Date();
+      try {
+        utimesSync(path, now, now);
+      } catch {
+        // Another client took it.
+      }
+    },
+    release: () => rmSync(path, { force: true }),
+  };
 };
 
 const takeClaim = (path: string): boolean => {

@@ -13,7 +13,7 @@ import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { connectDaemon } from "../../src/daemon/connect.ts";
+import { connectDaemon, tryConnect } from "../../src/daemon/connect.ts";
 import { isAlive, readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { DAEMON_NODE_FLAGS } from "../../src/daemon/node-flags.ts";
 import { daemonLogPath, socketPath } from "../../src/daemon/paths.ts";
@@ -180,6 +180,14 @@ describe("starting a daemon", () => {
     );
     process.kill(first, "SIGKILL");
     expect(await next).not.toBe(first);
+  });
+
+  test("by two clients starts one, though it takes longer than a claim holds", async () => {
+    const path = socketPath(stateDir, process.getuid!());
+    const slow = fileURLToPath(new URL("./support/slow-daemon.ts", import.meta.url));
+    const start = () => startDaemon({ stateDir, bundle: slow, env, connect: () => tryConnect(path) });
+    for (const socket of await Promise.all([start(), start()])) socket.destroy();
+    expect(readFileSync(daemonLogPath(stateDir), "utf8").match(/^started$/gm)).toHaveLength(1);
   });
 
   test("goes on where a client was killed while it started one", async () => {
