@@ -51,7 +51,7 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
   ensurePrivateDirectory(stateDir);
   const began = performance.now();
   const claim = claimPath(stateDir);
-  let claimed: Claim | undefined;
+  let claimed: StartClaim | undefined;
   let tries = 0;
   let child: StartedDaemon | undefined;
   try {
@@ -115,13 +115,13 @@ export const claimStart = (stateDir: string): (() => void) => {
   return () => rmSync(path, { force: true });
 };
 
-interface Claim {
+interface StartClaim {
   /** Tells other clients that this one lives. */
   renew(): void;
   release(): void;
 }
 
-const keepClaim = (path: string): Claim => {
+const keepClaim = (path: string): StartClaim => {
   let renewed = performance.now();
   return {
     renew: () => {

@@ -12,16 +12,23 @@ import {
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { connectDaemon, tryConnect } from "../../src/daemon/connect.ts";
 import { isAlive, readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { DAEMON_NODE_FLAGS } from "../../src/daemon/node-flags.ts";
 import { daemonLogPath, socketPath } from "../../src/daemon/paths.ts";
 import { daemonEnvironment, startDaemon } from "../../src/daemon/start.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
+import { type Bundle, bundled } from "../support/bundled.ts";
 import { connect as connectToSocket, removeDirectory, temporaryDirectory, until } from "./support/wire.ts";
 
-const bundle = fileURLToPath(new URL("./support/fake-daemon.ts", import.meta.url));
+let made: Bundle | undefined;
+let bundle: string;
+beforeAll(async () => {
+  made = await bundled(join(import.meta.dirname, "support/fake-daemon.ts"));
+  bundle = made.program;
+});
+afterAll(() => made?.remove());
 
 /** The processes whose command line names a directory. */
 const daemonsOf = (directory: string): readonly number[] =>

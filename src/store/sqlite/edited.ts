@@ -101,6 +101,19 @@ const MISJUDGED = `
 /** Streams whose projected rows differ from their records. Empty for the file of another version. */
 export const editedStreams = (db: Database, limits: LookLimits): readonly string[] => {
   if (!isNewestSchema(db) || !projectionsAreSound(db)) return [];
+  const looked = new Set([
+    ...lastStreams(db, workerStream(""), limits.streams),
+    ...livingStreams(db, limits.streams),
+    ...lastStreams(db, treeStream(""), limits.streams),
+  ]);
+  const misjudged = db.prepare<[], string>(MISJUDGED).pluck().all();
+  const edited = [...new Set([...misjudged, ...editedAmong(db, looked, limits)])];
+  for (const stream of edited) refuseMissing(db, stream);
+  return edited;
+};
+
+const editedAmong = (db: Database, looked: ReadonlySet<string>, limits: LookLimits): readonly string[] => {
+  if (looked.size === 0) return [];
   const folded = new SQLite(":memory:");
   try {
     resetProjections(folded);
@@ -112,7 +125,7 @@ export const editedStreams = (db: Database, limits: LookLimits): readonly string
       )
       .raw();
     const [stored, due] = [rowsOf(db), rowsOf(folded)];
-    const { streams, records, stream_records } = limits;
+    const { records, stream_records } = limits;
     let left = records;
     const isEdited = (stream: string): boolean => {
       if (left <= 0) return false;
@@ -126,15 +139,7 @@ export const editedStreams = (db: Database, limits: LookLimits): readonly string
       if (stored(stream) === due(stream)) return false;
       return true;
     };
-    const looked = new Set([
-      ...lastStreams(db, workerStream(""), streams),
-      ...livingStreams(db, streams),
-      ...lastStreams(db, treeStream(""), streams),
-    ]);
-    const misjudged = db.prepare<[], string>(MISJUDGED).pluck().all();
-    const edited = [...new Set([...misjudged, ...[...looked].filter(isEdited)])];
-    for (const stream of edited) refuseMissing(db, stream);
-    return edited;
+    return [...looked].filter(isEdited);
   } finally {
     folded.close();
   }
