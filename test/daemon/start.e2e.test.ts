@@ -25,7 +25,7 @@ import { connect as connectToSocket, removeDirectory, temporaryDirectory, until 
 let made: Bundle | undefined;
 let bundle: string;
 beforeAll(async () => {
-  made = await bundled(join(import.meta.dirname, "support/fake-daemon.ts"));
+  made = await bundled(fileURLToPath(new URL("./support/fake-daemon.ts", import.meta.url)));
   bundle = made.program;
 });
 afterAll(() => made?.remove());
