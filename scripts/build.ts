@@ -1,14 +1,15 @@
 /**
- * Builds the package: `dist/cli.cjs`, the client, a bundle that starts fast (libraries.md §1); `dist/daemon.js`, one file;
- * `dist/web`, the dashboard; `dist/lib`, the library with its types. Fails when something heavy has crept into the client.
+ * Builds the package: `dist/cli.cjs`, the client, a bundle that starts fast (libraries.md §1); `dist/*.js`, all other programs
+ * and the library, with files that they share; `dist/web`, the dashboard; `dist/lib`, the types of the library. Fails when
+ * something heavy has crept into the client.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
-import { build, type Metafile, type Plugin, transformSync } from "esbuild";
+import { build, type Plugin } from "esbuild";
+import type { OutputChunk } from "rolldown";
 import packageJson from "../package.json" with { type: "json" };
 import { outputSchemaOf } from "../src/cli/output-schemas.ts";
 import { COMMANDS } from "../src/commands/commands.ts";
@@ -18,6 +19,7 @@ import { treeFileSchema } from "../src/tree-file/schema.ts";
 import { webliskSchemas } from "../src/weblisk/types/schemas.ts";
 import { mcpTools } from "./mcp-tools.ts";
 import { openApi } from "./openapi/document.ts";
+import { buildPrograms, builtinModule, isReplaceable } from "./programs.ts";
 import { stamp } from "./sources.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -33,9 +35,6 @@ const common = {
   logLevel: "warning",
 } as const;
 
-/** CommonJS packages inside the daemon's bundle may call require. */
-const REQUIRE =
-  'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 const BUNDLE_LINE_CHARS = 240;
 /** Packages that the client must not load before a command asks for it. */
 const HEAVY =
@@ -76,56 +75,13 @@ const loadedApart: Plugin = {
     ),
 };
 
-/** The finished JSON Schemas of all commands, in the place of the module that makes them. */
-const schemasMade: Plugin = {
-  name: "schemas-made",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /\/cli\/output-schemas\.ts$/ }, () => {
-      const made = COMMANDS.map((each) => [each.command, JSON.stringify(outputSchemaOf(each))]);
-      return {
-        contents: `const made = ${JSON.stringify(Object.fromEntries(made))};
-export const outputSchemaOf = ({ command }) => JSON.parse(made[command]);`,
-        loader: "js",
-      };
-    }),
-};
-
-/** A module that says when it is loaded that it is experimental. */
-const WARNS = "node:wasi";
-const builtin = createRequire(import.meta.url) as (name: string) => object;
-/**
- * Built-in modules by require, and of each the names that are used: for an `import` of one, Node makes a facade of the whole
- * module, and runs every lazy getter of it (that of `node:http` loads undici).
- */
-const builtinsRequired: Plugin = {
-  name: "builtins-required",
+const builtinsReplaced: Plugin = {
+  name: "builtins-replaced",
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /^node:/ }, ({ kind, path }) =>
-      kind === "import-statement" && path !== WARNS
-        ? { path, namespace: "builtin" }
-        : { path, external: true },
+      isReplaceable(kind, path) ? { path, namespace: "builtin" } : { path, external: true },
     );
-    onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
-      contents: [
-        `const whole = require(${JSON.stringify(path)});`,
-        "const take = (name) => whole[name];",
-        ...Object.keys(builtin(path)).map(
-          (name) => `export const ${name} = /* @__PURE__ */ take("${name}");`,
-        ),
-        "export default whole;",
-      ].join("\n"),
-    }));
-  },
-};
-
-/** The languages of zod's own messages: nobody reads them here, and they are as large as zod. */
-const oneLanguage: Plugin = {
-  name: "one-language",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /\/locales\/index\.js$/ }, ({ path, resolveDir }) =>
-      resolveDir.includes("/zod/") ? { path, namespace: "language" } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: "language" }, () => ({ contents: "export {};" }));
+    onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({ contents: builtinModule(path) }));
   },
 };
 
@@ -161,38 +117,52 @@ const buildClient = async (): Promise<void> => {
     throw new Error(`The client would load at its start: ${heavy.slice(0, 5).join(", ")}`);
 };
 
-/**
- * Files of the client that it loads when somebody asks for them, and the engine, of which a run does not use all either (each
- * provider, the checker of schemas, the script). Code that several of them need is a file of its own.
- */
-const buildParts = async (): Promise<void> => {
-  const { metafile } = await build({
-    ...common,
-    entryPoints: { ...APART, engine: "src/engine/child.ts" },
-    outdir: dist,
-    external: ["better-sqlite3", "@modelcontextprotocol/server"],
-    splitting: true,
-    chunkNames: "part-[name]-[hash]",
-    plugins: [schemasMade, oneLanguage, builtinsRequired],
-    banner: { js: REQUIRE },
-    ...SMALLEST,
-  });
-  // It reads the log and checks no input: the schemas are six times all the rest of it.
-  const offline = loadedWith(metafile, "dist/cli-offline.js");
-  if (offline.some((input) => input.includes("node_modules/zod/")))
-    throw new Error("cli-offline.js would load zod.");
+/** The library has no file for each source: what its doors share with other programs is there once. */
+const LIBRARY: Readonly<Record<string, string>> = {
+  library: "src/library/index.ts",
+  "library-effect": "src/library/effect.ts",
+  "library-adapters": "src/library/adapters.ts",
+  "library-testing": "src/library/testing.ts",
 };
 
-/** The sources in an output, and in the outputs that it imports at once. */
-const loadedWith = ({ outputs }: Metafile, name: string, seen = new Set<string>()): readonly string[] => {
-  const output = outputs[name];
-  if (output === undefined || seen.has(name)) return [];
+/** The finished JSON Schemas of all commands, in the place of the module that makes them. */
+const schemasMade = (): string => {
+  const made = COMMANDS.map((each) => [each.command, JSON.stringify(outputSchemaOf(each))]);
+  return `const made = ${JSON.stringify(Object.fromEntries(made))};
+export const outputSchemaOf = ({ command }) => JSON.parse(made[command]);`;
+};
+
+const buildShared = async (): Promise<void> => {
+  const chunks = await buildPrograms({
+    root,
+    programs: {
+      ...APART,
+      daemon: "src/daemon/entry.ts",
+      engine: "src/engine/child.ts",
+      "skill-child": "src/skills/child.ts",
+      "store-thread": "src/store/sqlite/thread.ts",
+    },
+    library: LIBRARY,
+    external: ["better-sqlite3", "koffi", "@modelcontextprotocol/server"],
+    replaced: { "/cli/output-schemas.ts": schemasMade },
+    small: SMALLEST,
+  });
+  // It reads the log and checks no input: the schemas are six times all the rest of it.
+  if (loadedWith(chunks, "cli-offline.js").some((module) => module.includes("node_modules/zod/")))
+    throw new Error("cli-offline.js would load zod.");
+  for (const { fileName } of chunks) assertAscii(join(dist, fileName));
+};
+
+/** The modules in a file, and in the files that it imports at once. */
+const loadedWith = (
+  chunks: readonly OutputChunk[],
+  name: string,
+  seen = new Set<string>(),
+): readonly string[] => {
+  const chunk = chunks.find(({ fileName }) => fileName === name);
+  if (chunk === undefined || seen.has(name)) return [];
   seen.add(name);
-  const imports = output.imports.filter(({ kind }) => kind === "import-statement");
-  return [
-    ...Object.keys(output.inputs),
-    ...imports.flatMap(({ path }) => loadedWith({ inputs: {}, outputs }, path, seen)),
-  ];
+  return [...chunk.moduleIds, ...chunk.imports.flatMap((each) => loadedWith(chunks, each, seen))];
 };
 
 /** V8 keeps a text with one wide character in two bytes a character. Esbuild escapes them in strings; a regular expression has to escape it, too. */
@@ -216,24 +186,20 @@ const compileClient = (): void => {
   if (made.status !== 0) throw new Error("The client could not be compiled.");
 };
 
-const buildDaemon = async (): Promise<void> => {
+/** Programs that stay alone in one file: small ones, of which two run where nothing else of the package is. */
+const buildAlone = async (): Promise<void> => {
   await build({
     ...common,
     entryPoints: {
-      daemon: "src/daemon/entry.ts",
       "daemon-watchdog": "src/daemon/watchdog-thread.ts",
-      "store-thread": "src/store/sqlite/thread.ts",
-      "skill-child": "src/skills/child.ts",
       "skill-wasi": "src/skills/wasi.ts",
       "skill-tunnel": "src/skills/network/tunnelled.ts",
     },
     outdir: dist,
-    external: ["better-sqlite3", "koffi"],
-    plugins: [oneLanguage, builtinsRequired],
-    banner: { js: REQUIRE },
+    external: ["koffi"],
+    plugins: [builtinsReplaced],
     ...SMALLEST,
   });
-  assertAscii(join(dist, "daemon.js"));
 };
 
 /**
@@ -286,22 +252,14 @@ const buildDashboard = async (): Promise<void> => {
   }
 };
 
-const buildLibrary = (): void => {
-  // The worker thread is a program of its own: nobody imports it.
-  const entries = [
-    "library/index",
-    "library/effect",
-    "library/adapters",
-    "library/testing",
-    "store/sqlite/thread",
-  ]
-    .map((name) => join(root, "src", `${name}.ts`))
-    .filter(existsSync);
-  if (entries.length === 0) return;
+/** `dist/lib`: the types of the library's doors. */
+const declareLibrary = (): void => {
+  const entries = Object.values(LIBRARY).map((source) => join(root, source));
   const project = join(dist, "tsconfig.lib.json");
   const compilerOptions = {
     noEmit: false,
     declaration: true,
+    emitDeclarationOnly: true,
     stripInternal: true,
     outDir: join(dist, "lib"),
     rootDir: root,
@@ -315,8 +273,7 @@ const buildLibrary = (): void => {
   rmSync(project);
   if (tsc.status !== 0) process.exit(1);
   describeFields();
-  dropComments();
-  dropUnseenDeclarations(entries.slice(0, -1).map(declarationOf));
+  dropUnseenDeclarations(entries.map(declarationOf));
 };
 
 const declarationOf = (source: string): string =>
@@ -331,16 +288,6 @@ const dropUnseenDeclarations = (doors: readonly string[]): void => {
   const folder = join(dist, "lib");
   for (const name of readdirSync(folder, { recursive: true }) as string[])
     if (name.endsWith(".d.ts") && !seen.has(join(folder, name))) rmSync(join(folder, name));
-};
-
-/** Editors read the comments of the declarations; those of the code would double a package. */
-const dropComments = (): void => {
-  const folder = join(dist, "lib");
-  for (const name of readdirSync(folder, { recursive: true }) as string[]) {
-    if (!name.endsWith(".js")) continue;
-    const file = join(folder, name);
-    writeFileSync(file, transformSync(readFileSync(file, "utf8"), { ...SMALL, target: "node22.19" }).code);
-  }
 };
 
 /** Editors show the sentence of a field where a program writes it: the options of spawn are made of the table of fields. */
@@ -373,9 +320,9 @@ const writeSchemas = (): void => {
 for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, name), { recursive: true });
 await buildClient();
 compileClient();
-await buildDaemon();
-await buildParts();
+await buildShared();
+await buildAlone();
 await buildDashboard();
-buildLibrary();
+declareLibrary();
 writeSchemas();
 stamp(root);

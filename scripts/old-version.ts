@@ -3,14 +3,11 @@
  * older commit, built by that commit's own scripts/build.ts, so that a clone without a history can test a takeover from it.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { transformSync } from "esbuild";
-
-/** The programs that a takeover needs; the early versions had fewer. */
-const PROGRAMS = ["cli.cjs", "cli-tree-file.js", "daemon.js", "daemon-watchdog.js", "store-thread.js"];
 
 const root = join(import.meta.dirname, "..");
 const [name, commit] = process.argv.slice(2);
@@ -25,8 +22,9 @@ try {
   symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
   execFileSync(process.execPath, ["scripts/build.ts"], { cwd: tree, stdio: "inherit" });
   const files: Record<string, string> = { "bin/agent": readFileSync(join(tree, "bin/agent"), "utf8") };
-  for (const file of PROGRAMS.map((program) => `dist/${program}`)) {
-    if (!existsSync(join(tree, file))) continue;
+  // The early versions had whole programs; now most of a program is in files that it shares.
+  const programs = readdirSync(join(tree, "dist")).filter((each) => /\.c?js$/.test(each));
+  for (const file of programs.map((program) => `dist/${program}`)) {
     const code = readFileSync(join(tree, file), "utf8");
     // Names stay, because errors and traces tell them.
     const small = { minifyWhitespace: true, minifySyntax: true, legalComments: "inline" } as const;

@@ -5,7 +5,9 @@ import { join } from "node:path";
 
 const OTHERS = [
   "scripts/build.ts",
+  "scripts/chunks.ts",
   "scripts/compile-client.cjs",
+  "scripts/programs.ts",
   "package-lock.json",
   "package.json",
   "tsconfig.json",

@@ -12,13 +12,17 @@ const SOURCES = {
   "skill-wasi": "wasi.ts",
 } as const;
 
-/** From sources, Node runs the file directly. A build has one bundle each, beside the daemon's and above the library's. */
+/** From sources, Node runs the file directly. */
 const root = dirname(dirname(here));
 const isSource = import.meta.url.endsWith(".ts");
-const bundles = /\/skills\/own-program\.js$/.test(import.meta.url) ? join(root, "..") : here;
 
 const found = (name: keyof typeof SOURCES) => {
-  if (!isSource) return { program: join(bundles, `${name}.js`), files: [join(bundles, `${name}.js`)] };
+  if (!isSource) {
+    const program = join(here, `${name}.js`);
+    // That of the built-in skills shares files with other programs, and package.json says what they are.
+    const files = name === "skill-child" ? [here, join(here, "../package.json")] : [program];
+    return { program, files };
+  }
   const files = ["src", "node_modules", "package.json"].map((file) => join(root, file));
   return { program: join(here, SOURCES[name]), files };
 };

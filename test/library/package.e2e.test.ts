@@ -39,8 +39,8 @@ const project = join(place, "project");
 const installed = join(project, "node_modules", "holdfast");
 
 let tarball: string;
-/** The daemon, the client, the engine, the library and the dashboard are five programs, each with its dependencies in it. */
-const PACKED_MAX_BYTES = 3_000_000;
+/** The daemon, the engine, the library and parts of the client share their files; the client and the dashboard are alone. */
+const PACKED_MAX_BYTES = 2_000_000;
 /** Most of it is the catalogue of errors. */
 const BUNDLED_MAX_BYTES = 16 * 1024;
 

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { inSources } from "../../scripts/positions.ts";
 import { assertBuilt, DAEMON } from "../support/built.ts";
@@ -7,15 +8,20 @@ beforeAll(assertBuilt);
 
 const TEXT = "No target of notifications is configured.";
 
-/** The place of this text in the daemon's program, as a stack says it. */
+/** The place of this text in the daemon's program, or in a file that it shares, as a stack says it. */
 const position = (): string => {
-  const lines = readFileSync(DAEMON, "utf8").split("\n");
+  const dist = dirname(DAEMON);
+  const files = readdirSync(dist).filter((name) => /^(daemon|part-.*)\.js$/.test(name));
+  const file = files
+    .map((name) => join(dist, name))
+    .find((each) => readFileSync(each, "utf8").includes(TEXT))!;
+  const lines = readFileSync(file, "utf8").split("\n");
   const line = lines.findIndex((each) => each.includes(TEXT));
-  return `${line + 1}:${(lines[line]?.indexOf(TEXT) ?? 0) + 1}`;
+  return `${basename(file)}:${line + 1}:${(lines[line]?.indexOf(TEXT) ?? 0) + 1}`;
 };
 
 test("a stack of the packed daemon names the source, its line, and nothing else changes", () => {
-  const stack = `Error: broken (at noon)\n    at a1 (file:///opt/holdfast/dist/daemon.js:${position()})\n    at node:net:5:1`;
+  const stack = `Error: broken (at noon)\n    at a1 (file:///opt/holdfast/dist/${position()})\n    at node:net:5:1`;
   const [title, frame, last] = inSources(stack).split("\n");
   expect([title, last]).toEqual(["Error: broken (at noon)", "    at node:net:5:1"]);
   const [, source = "", line] = /^ {4}at a1 \((src\/[\w/.-]+\.ts):(\d+):\d+\)$/.exec(frame ?? "") ?? [];

@@ -1,5 +1,5 @@
 /** Other versions of this program, installed in a temporary directory: the next one, and older ones as they were built. */
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import packageJson from "../../package.json" with { type: "json" };
@@ -24,13 +24,12 @@ export const nextVersion = (spoil = ""): string => {
     recursive: true,
     filter: (path) => !/\.map$|\/lib$|\/schemas$/.test(path),
   });
-  for (const name of ["cli.cjs", "daemon.js", "daemon-watchdog.js"]) {
+  for (const name of readdirSync(join(dir, "dist")).filter((each) => /\.c?js$/.test(each))) {
     const file = join(dir, "dist", name);
-    const text = readFileSync(file, "utf8").replace(
-      new RegExp(`\\bversion: ?"${packageJson.version}"`, "g"),
-      `version: "${NEXT}"`,
-    );
-    writeFileSync(file, name === "daemon.js" ? text.replace("\n", `\n${spoil}\n`) : text);
+    const text = readFileSync(file, "utf8");
+    const next = text.replace(new RegExp(`\\bversion: ?"${packageJson.version}"`, "g"), `version: "${NEXT}"`);
+    const spoiled = name === "daemon.js" ? `${spoil}\n${next}` : next;
+    if (spoiled !== text) writeFileSync(file, spoiled);
   }
   return join(dir, "bin/agent");
 };

@@ -4,12 +4,9 @@ import { crashPoint } from "../../base/crash-point.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import type { TaskName, TaskReply, Tasks } from "./thread-tasks.ts";
 
-/** The thread's program: beside this file, as source or compiled; in a bundle, under a longer name. */
+/** The thread's program: beside this file, as source; in a build, under a longer name. */
 const { url } = import.meta;
-const PROGRAM = new URL(
-  /\/sqlite\/offload\.[jt]s$/.test(url) ? `./thread.${url.slice(-2)}` : "./store-thread.js",
-  url,
-);
+const PROGRAM = new URL(url.endsWith(".ts") ? "./thread.ts" : "./store-thread.js", url);
 
 export interface Offload {
   run<N extends TaskName>(name: N, asks: Tasks[N]["asks"]): Promise<Tasks[N]["answers"]>;
