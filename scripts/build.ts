@@ -19,7 +19,7 @@ import { treeFileSchema } from "../src/tree-file/schema.ts";
 import { webliskSchemas } from "../src/weblisk/types/schemas.ts";
 import { mcpTools } from "./mcp-tools.ts";
 import { openApi } from "./openapi/document.ts";
-import { buildPrograms, builtinModule, isReplaceable } from "./programs.ts";
+import { buildPrograms, builtinModule, isReplaceable, PROJECTIONS } from "./programs.ts";
 import { stamp } from "./sources.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -141,6 +141,9 @@ const buildShared = async (): Promise<void> => {
       engine: "src/engine/child.ts",
       "skill-child": "src/skills/child.ts",
       "store-thread": "src/store/sqlite/thread.ts",
+      [PROJECTIONS]: "src/protocol/run-events/project.ts",
+      // In a file of its own, because package.json names it as one that acts.
+      "library-node-version": "src/library/node-version.ts",
     },
     library: LIBRARY,
     external: ["better-sqlite3", "koffi", "@modelcontextprotocol/server"],
@@ -285,6 +288,9 @@ const dropUnseenDeclarations = (doors: readonly string[]): void => {
   for (const file of seen)
     for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/g))
       seen.add(`${join(dirname(file), path)}.d.ts`);
+  // Nobody's compiler asks for the check of Node's version.
+  for (const door of doors)
+    writeFileSync(door, readFileSync(door, "utf8").replace(/^import "\.\/node-version\.ts";\n/m, ""));
   const folder = join(dist, "lib");
   for (const name of readdirSync(folder, { recursive: true }) as string[])
     if (name.endsWith(".d.ts") && !seen.has(join(folder, name))) rmSync(join(folder, name));

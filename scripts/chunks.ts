@@ -13,12 +13,15 @@ export interface Piece {
   readonly bytes: number;
   /** The pieces that it loads at once. */
   readonly imports: readonly string[];
+  /** What it loads from elsewhere. */
+  readonly packages: readonly string[];
   /** How much the start of the program that begins with this piece counts. Undefined for a piece that no program begins with. */
   readonly weight?: number | undefined;
 }
 
 interface Group {
   readonly bytes: number;
+  readonly packages: string;
   /** For each program: whether it loads this group. */
   readonly loadedBy: readonly boolean[];
 }
@@ -31,8 +34,10 @@ export const joined = (pieces: readonly Piece[]): ReadonlyMap<string, string> =>
   const loaded = starts.map(({ name }) => loadedFrom(name, imports));
   const shared = pieces.filter(({ weight }) => weight === undefined);
   const groups = new Map<string, Group>();
-  for (const { name, bytes } of shared)
-    groups.set(name, { bytes, loadedBy: loaded.map((names) => names.has(name)) });
+  for (const { name, bytes, packages } of shared) {
+    const loadedBy = loaded.map((names) => names.has(name));
+    groups.set(name, { bytes, packages: [...packages].sort().join(" "), loadedBy });
+  }
   const groupOf = new Map(shared.map(({ name }) => [name, name]));
   for (;;) {
     const pair = bestPair(groups, weights, imports);
@@ -40,6 +45,7 @@ export const joined = (pieces: readonly Piece[]): ReadonlyMap<string, string> =>
     const [kept, gone] = pair;
     const [one, other] = [groups.get(kept)!, groups.get(gone)!];
     groups.set(kept, {
+      ...one,
       bytes: one.bytes + other.bytes,
       loadedBy: one.loadedBy.map((isLoaded, program) => isLoaded || other.loadedBy[program]!),
     });
@@ -73,12 +79,14 @@ const bestPair = (
   let best: readonly [string, string] | undefined;
   let most = 0;
   const all = [...groups];
-  const loaded = new Map([...groups.keys()].map((name) => [name, loadedFrom(name, imports)]));
+  const loaded = new Map([...imports.keys()].map((name) => [name, loadedFrom(name, imports)]));
   /** By way of a third: as one file they would be a circle. */
   const isBehind = (from: string, to: string): boolean =>
-    [...imports.get(from)!].some((next) => next !== to && loaded.get(next)?.has(to));
+    [...imports.get(from)!].some((next) => next !== to && loaded.get(next)!.has(to));
   for (const [index, [left, one]] of all.entries())
     for (const [right, other] of all.slice(index + 1)) {
+      // Somebody's bundler keeps the import of a package beside the one function that it wants.
+      if (one.packages !== other.packages) continue;
       const saved = savedBy(one, other, weights);
       if (saved <= most || isBehind(left, right) || isBehind(right, left)) continue;
       best = [left, right];

@@ -30,13 +30,16 @@ const builtin = process.getBuiltinModule as (name: string) => object;
  */
 export const builtinModule = (path: string): string =>
   [
-    `const whole = process.getBuiltinModule(${JSON.stringify(path)});`,
+    `const whole = /* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(path)});`,
     "const take = (name) => whole[name];",
     ...Object.keys(builtin(path)).map((name) => `export const ${name} = /* @__PURE__ */ take("${name}");`),
     "export default whole;",
   ].join("\n");
 export const isReplaceable = (kind: string, path: string): boolean =>
   kind === "import-statement" && path !== WARNS;
+
+/** The pure functions of the library: nobody starts it. As a program, it keeps them apart from the runtime. */
+export const PROJECTIONS = "library-projections";
 
 /** The suffix of a module of which the library has its own copy, because it needs Effect. */
 const OWN = "?library";
@@ -162,14 +165,24 @@ const chunksOf = async (
   return output.filter((each) => each.type === "chunk");
 };
 
-/** A daemon loads most, and people wait for its start. */
-const DAEMON_WEIGHT = 3;
+/** How much the start of a program counts. Default: 1. */
+const WEIGHTS: Readonly<Record<string, number>> = {
+  // It loads most, and people wait for its start.
+  daemon: 3,
+  // Somebody's bundler takes all of it.
+  [PROJECTIONS]: 10,
+};
 
-const pieceOf = ({ fileName, name, isEntry, isDynamicEntry, imports, modules }: OutputChunk): Piece => ({
+const pieceOf = (
+  { fileName, name, isEntry, isDynamicEntry, imports, modules }: OutputChunk,
+  _index: number,
+  all: readonly OutputChunk[],
+): Piece => ({
   name: fileName,
   bytes: Object.values(modules).reduce((sum, { renderedLength }) => sum + renderedLength, 0),
-  imports,
-  weight: isEntry || isDynamicEntry ? (name === "daemon" ? DAEMON_WEIGHT : 1) : undefined,
+  imports: imports.filter((each) => all.some((chunk) => chunk.fileName === each)),
+  packages: imports.filter((each) => !all.some((chunk) => chunk.fileName === each)),
+  weight: isEntry || isDynamicEntry ? (WEIGHTS[name] ?? 1) : undefined,
 });
 
 const writeSmall = async ({ fileName, code }: OutputChunk, { root, small }: Programs): Promise<void> => {

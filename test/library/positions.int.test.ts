@@ -11,7 +11,7 @@ const TEXT = "No target of notifications is configured.";
 /** The place of this text in the daemon's program, or in a file that it shares, as a stack says it. */
 const position = (): string => {
   const dist = dirname(DAEMON);
-  const files = readdirSync(dist).filter((name) => /^(daemon|part-.*)\.js$/.test(name));
+  const files = readdirSync(dist).filter((name) => name.endsWith(".js"));
   const file = files
     .map((name) => join(dist, name))
     .find((each) => readFileSync(each, "utf8").includes(TEXT))!;

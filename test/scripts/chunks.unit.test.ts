@@ -7,6 +7,7 @@ const program = (name: string, ...imports: readonly string[]): Piece => ({
   name,
   bytes: 100,
   imports,
+  packages: [],
   weight: 1,
 });
 const code = (name: string, bytes: number, ...imports: readonly string[]): Piece => ({
@@ -47,4 +48,14 @@ test("two pieces with a program between them do not become a circle", () => {
   const pieces = [program("a", "first"), code("first", 10, "b"), program("b", "third"), code("third", 10)];
   const groups = joined(pieces);
   expect(groups.get("first")).not.toBe(groups.get("third"));
+});
+
+test("a piece that needs a package stays apart from one that needs none", () => {
+  const pieces = [
+    program("a", "x", "y"),
+    program("b", "x", "y"),
+    code("x", 50),
+    { ...code("y", 50), packages: ["effect"] },
+  ];
+  expect(filesOf(pieces)).toEqual([["x"], ["y"]]);
 });
