@@ -19,7 +19,7 @@ import { treeFileSchema } from "../src/tree-file/schema.ts";
 import { webliskSchemas } from "../src/weblisk/types/schemas.ts";
 import { mcpTools } from "./mcp-tools.ts";
 import { openApi } from "./openapi/document.ts";
-import { buildPrograms, builtinModule, isReplaceable, PROJECTIONS } from "./programs.ts";
+import { buildPrograms, builtinModule, isReplaceable, NODE_VERSION, PROJECTIONS } from "./programs.ts";
 import { stamp } from "./sources.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -142,8 +142,6 @@ const buildShared = async (): Promise<void> => {
       "skill-child": "src/skills/child.ts",
       "store-thread": "src/store/sqlite/thread.ts",
       [PROJECTIONS]: "src/protocol/run-events/project.ts",
-      // In a file of its own, because package.json names it as one that acts.
-      "library-node-version": "src/library/node-version.ts",
     },
     library: LIBRARY,
     external: ["better-sqlite3", "koffi", "@modelcontextprotocol/server"],
@@ -189,12 +187,13 @@ const compileClient = (): void => {
   if (made.status !== 0) throw new Error("The client could not be compiled.");
 };
 
-/** Programs that stay alone in one file: small ones, of which two run where nothing else of the package is. */
+/** Programs that stay alone in one file: small ones, of which two run where nothing else of the package is, and one loads under an old Node. */
 const buildAlone = async (): Promise<void> => {
   await build({
     ...common,
     entryPoints: {
       "daemon-watchdog": "src/daemon/watchdog-thread.ts",
+      [NODE_VERSION]: "src/library/node-version.ts",
       "skill-wasi": "src/skills/wasi.ts",
       "skill-tunnel": "src/skills/network/tunnelled.ts",
     },

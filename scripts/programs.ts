@@ -41,6 +41,9 @@ export const isReplaceable = (kind: string, path: string): boolean =>
 /** The pure functions of the library: nobody starts it. As a program, it keeps them apart from the runtime. */
 export const PROJECTIONS = "library-projections";
 
+/** The check of Node's version: each door of the library loads this file first, because others do not load under an old Node. */
+export const NODE_VERSION = "library-node-version";
+
 /** The suffix of a module of which the library has its own copy, because it needs Effect. */
 const OWN = "?library";
 const EFFECT = /^effect(\/|$)/;
@@ -91,7 +94,7 @@ const resolving = ({ external, replaced }: Programs, own: ReadonlySet<string>): 
     return own.has(path) ? `${path}${OWN}` : path;
   },
   load(id) {
-    if (id === NOTHING) return "export {};";
+    if (id === NOTHING || id.endsWith("/library/node-version.ts")) return "export {};";
     if (id.startsWith(BUILTIN)) return builtinModule(id.slice(BUILTIN.length));
     const found = Object.entries(replaced).find(([path]) => id.endsWith(path));
     if (found !== undefined) return { code: found[1](), moduleType: "js" };
@@ -101,8 +104,8 @@ const resolving = ({ external, replaced }: Programs, own: ReadonlySet<string>): 
   },
 });
 
-/** Modules of ours that do something when they are loaded. */
-const ACTING = /\/src\/(daemon\/close-inherited|library\/node-version)\.ts/;
+/** The only module of ours here that does something when it is loaded. */
+const ACTING = /\/src\/daemon\/close-inherited\.ts$/;
 
 type NameOfGroup = (module: string) => string | undefined;
 
@@ -123,12 +126,12 @@ export const buildPrograms = async (wanted: Programs): Promise<readonly OutputCh
     },
     preserveEntrySignatures: "allow-extension",
   });
-  const pieces = await chunksOf(bundle, () => "part", { entriesAware: true });
+  const pieces = await chunksOf(bundle, wanted, () => "part", { entriesAware: true });
   const groups = joined(pieces.map(pieceOf));
   const groupOf = new Map(
     pieces.flatMap(({ fileName, moduleIds }) => moduleIds.map((id) => [id, groups.get(fileName)])),
   );
-  const chunks = await chunksOf(bundle, (module) => groupOf.get(module), { sourcemap: "inline" });
+  const chunks = await chunksOf(bundle, wanted, (module) => groupOf.get(module), { sourcemap: "inline" });
   await bundle.close();
   await Promise.all(chunks.map((chunk) => writeSmall(chunk, wanted)));
   return chunks;
@@ -136,6 +139,7 @@ export const buildPrograms = async (wanted: Programs): Promise<readonly OutputCh
 
 const chunksOf = async (
   bundle: RolldownBuild,
+  { library }: Programs,
   nameOf: NameOfGroup,
   { entriesAware, sourcemap }: { readonly entriesAware?: true; readonly sourcemap?: "inline" },
 ): Promise<readonly OutputChunk[]> => {
@@ -145,6 +149,7 @@ const chunksOf = async (
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "part-[hash].js",
+    banner: ({ name, isEntry }) => (isEntry && name in library ? `import "./${NODE_VERSION}.js";` : ""),
     sourcemap,
     codeSplitting: {
       groups: [
@@ -196,5 +201,5 @@ const writeSmall = async ({ fileName, code }: OutputChunk, { root, small }: Prog
   });
   const file = join(root, "dist", fileName);
   writeFileSync(file, made.code);
-  writeFileSync(`${file}.map`, made.map);
+  writeFileSync(`${file}.map`, made.map.replaceAll(`${OWN}"`, '"'));
 };

@@ -14,6 +14,7 @@ const code = (name: string, bytes: number, ...imports: readonly string[]): Piece
   name,
   bytes,
   imports,
+  packages: [],
 });
 
 const filesOf = (pieces: readonly Piece[]): readonly (readonly string[])[] =>
