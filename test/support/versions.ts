@@ -27,7 +27,7 @@ export const nextVersion = (spoil = ""): string => {
   for (const name of readdirSync(join(dir, "dist")).filter((each) => /\.c?js$/.test(each))) {
     const file = join(dir, "dist", name);
     const text = readFileSync(file, "utf8");
-    const next = text.replace(new RegExp(`\\bversion: ?"${packageJson.version}"`, "g"), `version: "${NEXT}"`);
+    const next = text.replaceAll(`"${packageJson.version}"`, `"${NEXT}"`);
     const spoiled = name === "daemon.js" ? `${spoil}\n${next}` : next;
     if (spoiled !== text) writeFileSync(file, spoiled);
   }
