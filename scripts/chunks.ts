@@ -13,7 +13,7 @@ export interface Piece {
   readonly bytes: number;
   /** The pieces that it loads at once. */
   readonly imports: readonly string[];
-  /** What it loads from elsewhere. */
+  /** The packages that it loads from their own folders. */
   readonly packages: readonly string[];
   /** How much the start of the program that begins with this piece counts. Undefined for a piece that no program begins with. */
   readonly weight?: number | undefined;

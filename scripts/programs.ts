@@ -1,6 +1,6 @@
 /**
  * The programs of the package but the client: the daemon, the engine, the library, the parts that the client loads when
- * somebody asks for them. What several of them need is in files that they share (docs/decisions/0072).
+ * somebody asks for them. Code of several of them is in files that they share (docs/decisions/0072).
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
