@@ -1286,6 +1286,11 @@ export const ATTACH_TAIL_TEXTS = 200;
 // Notifications
 /** Targets in `notifications:` of config.yaml. */
 export const NOTIFY_TARGETS_MAX = 16;
+/** Other hosts whose news one daemon tells. Each takes two links: one for its records, one for questions about them. */
+export const NOTIFY_HOSTS_MAX = 16;
+/** Between two tries to reach one of them: the second comes after the first figure, and each further one later. */
+export const NOTIFY_HOST_AGAIN_MIN_MS = 1_000;
+export const NOTIFY_HOST_AGAIN_MAX_MS = 60_000;
 /** Names in `under` of a target. */
 export const NOTIFY_FILTERS_MAX = 64;
 /** The program of a target and its arguments. */

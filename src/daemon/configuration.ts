@@ -65,11 +65,13 @@ export const readConfiguration = (stateDir: string): ConfigurationReading | unde
   }
 };
 
-/** The parts of the file that the daemon uses. Defaults and hosts are the client's, so a change of them alone outdates no daemon. */
+/** The parts of the file that the daemon uses. Defaults and most hosts are the client's, so a change of them alone outdates no daemon. */
 const usedParts = (stateDir: string): string => {
   const { configuration, problems } = readConfiguration(stateDir) ?? bad([]);
   const kinds = Object.entries(configuration.kinds).map(([kind, of]) => [kind, withoutDefaults(of)]);
-  return JSON.stringify([{ ...configuration, defaults: {}, hosts: {}, kinds }, problems]);
+  const followed = configuration.notifications?.hosts ?? [];
+  const hosts = followed.map((name) => configuration.hosts[name]);
+  return JSON.stringify([{ ...configuration, defaults: {}, hosts, kinds }, problems]);
 };
 
 const withoutDefaults = (of: object): object =>

@@ -7,6 +7,8 @@ import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../pro
 /** A link of a notification: one answer to one question, once. */
 export interface AnswerLink {
   readonly target: string;
+  /** The host on which it is asked; undefined for this one. */
+  readonly host?: string | undefined;
   /** The name of the question in the inbox. */
   readonly hold: string;
   readonly answer: HoldAnswer;
@@ -35,7 +37,7 @@ const noTargets = Effect.fail(
 
 /** Those of a daemon without targets, or of a program that embeds the runtime. */
 export const NO_NOTIFICATIONS: NotificationsApi = {
-  list: Effect.succeed({ targets: [], dead: [] }),
+  list: Effect.succeed({ targets: [], hosts: [], dead: [] }),
   test: () => noTargets,
   resend: () => noTargets,
   linkOf: () => undefined,

@@ -177,7 +177,7 @@ export const Configuration = z.strictObject({
   providers: Providers.default({}),
   /** MCP servers that agents of kind `llm` may name. */
   mcp: McpServers.default({}),
-  /** Other hosts. The command reads them, and no daemon does. */
+  /** Other hosts, for the command; the daemon reads those of `notifications.hosts`. */
   hosts: Hosts.default({}),
   /** Roles of agents that others ask for (`agent spawn-many`), beside the built-in ones. */
   roles: Roles.default({}),

@@ -8,6 +8,7 @@ import {
   NOTIFY_COMMAND_WORDS_MAX,
   NOTIFY_DEBOUNCE_MAX_MS,
   NOTIFY_FILTERS_MAX,
+  NOTIFY_HOSTS_MAX,
   NOTIFY_TARGETS_MAX,
 } from "../base/limits.ts";
 import { HttpUrl, SecretReference } from "./providers.ts";
@@ -117,6 +118,8 @@ const Target = z
 export type NotificationTarget = z.output<typeof Target>;
 
 export const Notifications = z.strictObject({
+  /** Names in `hosts:` of other hosts whose news this daemon tells too. */
+  hosts: z.array(z.string().min(1).max(NAME_MAX_BYTES)).max(NOTIFY_HOSTS_MAX).default([]),
   /** The address of this daemon's HTTP in links, if a proxy passes requests on. Default: where it listens. */
   url: HttpUrl.optional(),
   targets: z

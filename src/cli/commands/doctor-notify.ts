@@ -18,6 +18,11 @@ export const notifications = async (context: Context): Promise<Check | undefined
     const finding = `${oneLine(failing.name)} takes none now: ${oneLine(failing.failing ?? "")}`;
     return { name, result: "warn", finding, fix };
   }
+  const away = reply.hosts.find((host) => host.failing !== null);
+  if (away !== undefined) {
+    const finding = `the news of ${oneLine(away.name)} do not come: ${oneLine(away.failing ?? "")}`;
+    return { name, result: "warn", finding, fix };
+  }
   if (reply.dead.length > 0)
     return {
       name,

@@ -16,7 +16,7 @@ const standing = ({ failing, quiet, pending }: NotifyTargetView, paint: Paint): 
   return `${count(pending, "notification")} waiting${quiet ? ", in quiet hours" : ""}`;
 };
 
-const listText: TextOf<NotifyListReply> = ({ targets, dead }, { paint, now, columns }) => {
+const listText: TextOf<NotifyListReply> = ({ targets, hosts, dead }, { paint, now, columns }) => {
   if (targets.length === 0) return "";
   const head = ["TARGET", "TYPE", "TO", "SENT", "LAST", "STATE"].map((cell) => paint("dim", cell));
   const rows = targets.map((target) => [
@@ -31,7 +31,15 @@ const listText: TextOf<NotifyListReply> = ({ targets, dead }, { paint, now, colu
     ({ target, id, title, attempts, reason, at }) =>
       `${paint("bad", "not sent")}  ${oneLine(title)}  ${paint("dim", `to ${oneLine(target)}, ${age(at, now)} ago, after ${count(attempts, "attempt")}: ${oneLine(reason)}; again with: agent notify resend ${id}`)}`,
   );
-  return [table([head, ...rows], { fit: columns }), ...(given.length === 0 ? [] : ["", ...given])].join("\n");
+  const followed = hosts.map(
+    ({ name, failing }) =>
+      `${paint("bold", oneLine(name))}  ${failing === null ? "its news come too" : paint("bad", oneLine(failing))}`,
+  );
+  return [
+    table([head, ...rows], { fit: columns }),
+    ...followed,
+    ...(given.length === 0 ? [] : ["", ...given]),
+  ].join("\n");
 };
 
 const testText: TextOf<NotifyTestReply> = ({ results }, { paint }) =>

@@ -29,6 +29,8 @@ export interface Notice {
   /** That of its record, so it is the same after a crash of the daemon. */
   readonly id: string;
   readonly kind: NoticeKind;
+  /** The host of its record; undefined for this one. */
+  readonly host?: string;
   /** RFC 3339: when it was recorded. */
   readonly at: string;
   readonly subject: Omit<NoticeSubject, "rules" | "error">;
@@ -58,7 +60,7 @@ type NoticeWords = Pick<Notice, "kind" | "title" | "text" | "command"> & Partial
  * A text of an agent as one line of bounded length. Characters that nobody sees, or that turn the direction of a line, could
  * show another command than the one that is asked for.
  */
-const plain = (text: string, chars: number): string => {
+export const plain = (text: string, chars: number): string => {
   const line = text.replace(/\s+/gu, " ").replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
   return line.length <= chars ? line : `${line.slice(0, chars - 1)}…`;
 };

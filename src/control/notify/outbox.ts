@@ -7,6 +7,7 @@ import {
   NOTIFY_ATTEMPTS_MAX,
   NOTIFY_DEAD_MAX,
   NOTIFY_DEBOUNCE_MS,
+  NOTIFY_HOSTS_MAX,
   NOTIFY_REASON_MAX_CHARS,
   NOTIFY_RETRY_MAX_MS,
   NOTIFY_RETRY_MIN_MS,
@@ -40,12 +41,21 @@ export interface DeadNotice {
 export interface NoticeBox {
   /** The cursor behind the last record that was taken; null before the first. */
   readonly cursor: string | null;
+  /** The same in the logs of other hosts, by the ids of their stores. */
+  readonly hosts?: Readonly<Record<string, string>>;
   readonly pending: readonly PendingNotice[];
   /** Oldest first. */
   readonly dead: readonly DeadNotice[];
 }
 
 export const EMPTY_OUTBOX: NoticeBox = { cursor: null, pending: [], dead: [] };
+
+/** The outbox at a place in the log of another host; without a cursor, that place is forgotten. At most NOTIFY_HOSTS_MAX are kept. */
+export const atPlace = (outbox: NoticeBox, store_id: string, cursor: string | undefined): NoticeBox => {
+  const others = Object.entries(outbox.hosts ?? {}).filter(([id]) => id !== store_id);
+  const all = cursor === undefined ? others : [...others, [store_id, cursor] as const];
+  return { ...outbox, hosts: Object.fromEntries(all.slice(-NOTIFY_HOSTS_MAX)) };
+};
 
 /** The result of one attempt. `isFinal`: no further attempt can succeed. */
 export type Sending =
@@ -54,9 +64,13 @@ export type Sending =
 
 /** Two questions are two notifications; any other news of one worker and kind may become one. */
 const keyOf = ({ target, notice }: Pick<PendingNotice, "target" | "notice">): string =>
-  [target, notice.kind, notice.subject.worker_id ?? notice.subject.name ?? "", notice.asks?.hold ?? ""].join(
-    " ",
-  );
+  [
+    target,
+    notice.kind,
+    notice.host ?? "",
+    notice.subject.worker_id ?? notice.subject.name ?? "",
+    notice.asks?.hold ?? "",
+  ].join(" ");
 
 /** Takes a notification in for every target that wants it. */
 export const admitted = (outbox: NoticeBox, notice: Notice, targets: Targets, now_ms: number): NoticeBox => {

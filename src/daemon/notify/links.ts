@@ -39,8 +39,8 @@ export class Links {
   }
 
   /** Removes all links of a question, and returns them. */
-  useUp(hold: string): readonly KeptLink[] {
-    const used = this.all().filter((link) => link.hold === hold);
+  useUp({ host, hold }: Pick<AnswerLink, "host" | "hold">): readonly KeptLink[] {
+    const used = this.all().filter((link) => link.hold === hold && link.host === host);
     for (const { sha256 } of used) this.kept.delete(sha256);
     return used;
   }

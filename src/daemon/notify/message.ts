@@ -20,6 +20,7 @@ export const messageOf = ({ notice, earlier, answers }: OutgoingNotice) => ({
   data: {
     id: notice.id,
     kind: notice.kind,
+    host: notice.host ?? null,
     title: notice.title,
     text: textOf({ notice, earlier }),
     worker_id: notice.subject.worker_id,

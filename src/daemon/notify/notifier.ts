@@ -6,6 +6,7 @@ import { Cause, Clock, Effect, Latch, type Scope, Stream } from "effect";
 import type { Defects } from "../../actors/defects.ts";
 import { attemptAsync } from "../../actors/machine/attempt.ts";
 import { crashPoint } from "../../base/crash-point.ts";
+import { LOCAL_HOST } from "../../base/host-address.ts";
 import {
   NOTIFY_LOOK_MS,
   NOTIFY_PENDING_MAX,
@@ -15,6 +16,7 @@ import {
 import { NOTICE_TYPES, type Notice, noticeOf } from "../../control/notify/notice.ts";
 import {
   admitted,
+  atPlace,
   dueAt,
   dueOf,
   type NoticeBox,
@@ -26,7 +28,7 @@ import {
 } from "../../control/notify/outbox.ts";
 import { isQuiet } from "../../control/notify/quiet.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import { NOTICE_KINDS_DEFAULT, type NotificationSettings } from "../../protocol/notifications.ts";
 import type { LogRecord } from "../../protocol/records.ts";
@@ -34,14 +36,18 @@ import type { NotifyTargetView } from "../../protocol/replies/notify.ts";
 import type { RuntimeApi } from "../../runtime/api.ts";
 import type { Log } from "../log.ts";
 import type { AnswerLink, NotificationsApi } from "../notifications-api.ts";
+import { type FollowedHost, HostNews, type HostOutbox } from "./host-news.ts";
 import { KeptFileWriter, type KeptNotifications } from "./kept.ts";
 import { Links } from "./links.ts";
 import type { OutgoingNotice } from "./message.ts";
+import { noTarget, notDead, notFollowed } from "./refusals.ts";
 import { placeOf, type SenderGround, sendNotice } from "./senders.ts";
 import { subjectOf } from "./subjects.ts";
 
 export interface NotifierGround {
   readonly settings: NotificationSettings;
+  /** Other hosts whose news are told too. */
+  readonly hosts: readonly FollowedHost[];
   readonly file: string;
   readonly runtime: RuntimeApi;
   readonly log: Log;
@@ -76,11 +82,21 @@ export class Notifier implements NotificationsApi {
   /** Opened when there is room for more that waits. */
   private readonly room = Latch.makeUnsafe(true);
   private isUnwell = false;
+  private readonly hosts: ReadonlyMap<string, HostNews>;
+  /** The names of the daemons whose logs are followed, by the ids of their stores. */
+  private readonly followedStores = new Map<string, string>();
 
   constructor(ground: NotifierGround, kept: KeptNotifications) {
     this.ground = ground;
     this.outbox = kept.outbox;
     this.links = new Links(kept.links);
+    const outbox: HostOutbox = {
+      log: ground.log,
+      claim: (store_id, name) => this.claim(store_id, name),
+      placeIn: (store_id) => this.outbox.hosts?.[store_id],
+      take: (notice, store_id, cursor) => this.admit(notice, () => atPlace(this.outbox, store_id, cursor)),
+    };
+    this.hosts = new Map(ground.hosts.map((host) => [host.name, new HostNews(host, outbox)]));
     this.writer = new KeptFileWriter(ground.file, () => ({ outbox: this.outbox, links: this.links.all() }));
   }
 
@@ -94,6 +110,10 @@ export class Notifier implements NotificationsApi {
     yield* Effect.forkScoped(this.lasting("reading the log for notifications", this.reading));
     yield* Effect.forkScoped(this.lasting("sending notifications", this.sendDue));
     yield* Effect.forkScoped(this.lasting("looking at the daemon for notifications", this.looking));
+    const own = this.hosts.size === 0 ? undefined : yield* Effect.option(this.ground.runtime.status());
+    if (own?._tag === "Some") this.claim(own.value.store_id, LOCAL_HOST);
+    for (const news of this.hosts.values())
+      yield* Effect.forkScoped(this.lasting("reading the news of another host", news.run));
   });
 
   /** Does it for ever, and goes on after a defect. */
@@ -152,15 +172,28 @@ export class Notifier implements NotificationsApi {
 
   private take(record: LogRecord): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
-      yield* this.room.await;
       const subject = yield* subjectOf(record, this.ground.runtime);
       const notice = subject === undefined ? undefined : noticeOf(record, subject);
       const cursor = cursorOf(this.ground.runtime.epoch, record.seq);
+      yield* this.admit(notice, () => ({ ...this.outbox, cursor }));
+    });
+  }
+
+  /** Waits for room. `placed`: the outbox behind the record. */
+  private admit(notice: Notice | undefined, placed: () => NoticeBox): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      yield* this.room.await;
       const now = yield* Clock.currentTimeMillis;
       crashPoint("notify-taken");
-      const outbox = { ...this.outbox, cursor };
-      this.become(notice === undefined ? outbox : admitted(outbox, notice, this.targets, now));
+      this.become(notice === undefined ? placed() : admitted(placed(), notice, this.targets, now));
     });
+  }
+
+  /** Each log is followed by one name. */
+  private claim(store_id: string, name: string): string {
+    const known = this.followedStores.get(store_id) ?? name;
+    this.followedStores.set(store_id, known);
+    return known;
   }
 
   /** Starts what is due, and waits for a change or for the next time. */
@@ -231,10 +264,10 @@ export class Notifier implements NotificationsApi {
       if (notice.asks === null || base === undefined) return { notice, earlier, answers: [] };
       const now = yield* Clock.currentTimeMillis;
       const { hold } = notice.asks;
-      const { title, text } = notice;
+      const { host, title, text } = notice;
       const answers = notice.asks.answers.map((answer) => ({
         answer,
-        url: `${base.replace(/\/$/, "")}/answer/${this.links.make({ target, hold, answer, title, text }, now)}`,
+        url: `${base.replace(/\/$/, "")}/answer/${this.links.make({ target, host, hold, answer, title, text }, now)}`,
       }));
       yield* this.save;
       return { notice, earlier, answers };
@@ -242,9 +275,10 @@ export class Notifier implements NotificationsApi {
   }
 
   /** Whether its question still waits. News without a question never grows old; a question that cannot be looked up is told. */
-  private isOpen({ asks, kind, subject }: Notice): Effect.Effect<boolean> {
+  private isOpen({ host, asks, kind, subject }: Notice): Effect.Effect<boolean> {
     if (asks === null) return Effect.succeed(true);
-    const { runtime } = this.ground;
+    const runtime = host === undefined ? this.ground.runtime : this.hosts.get(host);
+    if (runtime === undefined) return Effect.succeed(true);
     const id = subject.worker_id ?? subject.name ?? "";
     const open =
       kind === "approval"
@@ -276,6 +310,7 @@ export class Notifier implements NotificationsApi {
   readonly list: NotificationsApi["list"] = Effect.suspend(() =>
     Effect.map(Clock.currentTimeMillis, (now) => ({
       targets: Object.keys(this.targets).map((name) => this.viewOf(name, now)),
+      hosts: [...this.hosts.values()].map(({ name, failing = null }) => ({ name, failing })),
       dead: this.outbox.dead.map(({ notice: { id, kind, title, at }, ...dead }) => ({
         id,
         kind,
@@ -342,15 +377,19 @@ export class Notifier implements NotificationsApi {
 
   readonly linkOf: NotificationsApi["linkOf"] = (token) => this.links.of(token, this.ground.sender.wallMs());
 
+  private answered({ target, host, hold, answer }: AnswerLink): Effect.Effect<unknown, HoldfastError> {
+    if (host === undefined)
+      return this.ground.runtime.answer(hold, answer, { caller: { type: "user", name: `link:${target}` } });
+    return this.hosts.get(host)?.answer(hold, answer) ?? Effect.fail(notFollowed(host));
+  }
+
   readonly use: NotificationsApi["use"] = (token) =>
     Effect.gen({ self: this }, function* () {
       const link = this.links.of(token, yield* Clock.currentTimeMillis);
       if (link === undefined) return undefined;
-      const used = this.links.useUp(link.hold);
+      const used = this.links.useUp(link);
       yield* this.save;
-      const caller = { type: "user", name: `link:${link.target}` } as const;
-      const answered = this.ground.runtime.answer(link.hold, link.answer, { caller });
-      yield* Effect.tapError(answered, ({ code }) =>
+      yield* Effect.tapError(this.answered(link), ({ code }) =>
         Effect.sync(() => {
           // Nothing was answered, and the same link may do it a moment later.
           if (code === "UNAVAILABLE") this.links.putBack(used);
@@ -371,15 +410,3 @@ const ofDaemon = (now: number, title: string, text: string): Notice => ({
   asks: null,
   command: "agent doctor",
 });
-
-const noTarget = (wanted = "", names: readonly string[]): HoldfastError =>
-  new HoldfastError("INVALID_REQUEST", `There is no target ${wanted}; there are ${names.join(", ")}.`, {
-    suggestion: "See them with `agent notify list`; a daemon reads config.yaml when it starts.",
-    phase: "validation",
-  });
-
-const notDead = (id: string): HoldfastError =>
-  new HoldfastError("INVALID_REQUEST", `No notification that was given up has the id ${id}.`, {
-    suggestion: "See them with `agent notify list`.",
-    phase: "validation",
-  });

@@ -31,8 +31,15 @@ const DeadView = z.object({
   reason: z.string().describe("why the last attempt failed"),
 });
 
+/** Another host whose news come too. */
+const HostView = z.object({
+  name: z.string(),
+  failing: z.string().nullable().describe("why its log is not followed now; null if it is"),
+});
+
 export const NotifyListReply = z.object({
   targets: z.array(NotifyTargetView),
+  hosts: z.array(HostView).describe("other hosts whose news this daemon tells"),
   dead: z.array(DeadView).describe("notifications that could not be sent, oldest first"),
 });
 export type NotifyListReply = Reply<typeof NotifyListReply>;

@@ -4,6 +4,7 @@ import {
   NOTIFY_ATTEMPTS_MAX,
   NOTIFY_DEAD_MAX,
   NOTIFY_DEBOUNCE_MS,
+  NOTIFY_HOSTS_MAX,
   NOTIFY_RETRY_MAX_MS,
   NOTIFY_RETRY_MIN_MS,
 } from "../../../src/base/limits.ts";
@@ -11,6 +12,7 @@ import { isWanted } from "../../../src/control/notify/choose.ts";
 import type { Notice } from "../../../src/control/notify/notice.ts";
 import {
   admitted,
+  atPlace,
   dueAt,
   dueOf,
   EMPTY_OUTBOX,
@@ -100,6 +102,22 @@ describe("the outbox", () => {
     expect(due(two, NOTIFY_DEBOUNCE_MS - 1)).toEqual([]);
     expect(due(two, NOTIFY_DEBOUNCE_MS)).toEqual(["a"]);
     expect(due(two, NOTIFY_DEBOUNCE_MS, ["desk"])).toEqual([]);
+  });
+
+  it("tells news of the daemons of two hosts as two", () => {
+    const ofDaemon = (id: string, host: string) => notice(id, { kind: "daemon", host });
+    const first = admitted(EMPTY_OUTBOX, ofDaemon("a", "build"), TARGETS, 0);
+    expect(admitted(first, ofDaemon("b", "box"), TARGETS, 0).pending).toHaveLength(2);
+    expect(admitted(first, ofDaemon("b", "build"), TARGETS, 0).pending).toHaveLength(1);
+  });
+
+  it("has the newest place in the log of each host, of the newest hosts", () => {
+    const placed = atPlace(atPlace(EMPTY_OUTBOX, "s", "e:1"), "t", "e:2");
+    expect(atPlace(placed, "s", "e:3").hosts).toEqual({ s: "e:3", t: "e:2" });
+    expect(atPlace(placed, "s", undefined).hosts).toEqual({ t: "e:2" });
+    const stores = Array.from({ length: NOTIFY_HOSTS_MAX }, (_, at) => `new-${at}`);
+    const full = stores.reduce((outbox, store) => atPlace(outbox, store, "e:1"), placed);
+    expect(Object.keys(full.hosts ?? {})).toEqual(stores);
   });
 
   it("tells news of one worker and kind as one, at the time of the first", () => {
