@@ -99,3 +99,14 @@ it("says which host it cannot follow, and why", async () => {
   const doctor = await here.text("doctor");
   expect(doctor.stdout).toContain("the news of self do not come: self and local are the same daemon.");
 });
+
+it("is told that a daemon reads its hosts when it starts", async () => {
+  const path = join(here.home, "config.yaml");
+  const written = JSON.parse(readFileSync(path, "utf8"));
+  const isOutdated = async (hosts: object): Promise<unknown> => {
+    writeFileSync(path, JSON.stringify({ ...written, hosts: { ...written.hosts, ...hosts } }));
+    return (await here.agent("daemon", "status")).data.configuration_changed;
+  };
+  expect(await isOutdated({ other: "ssh://other.example" })).toBe(false);
+  expect(await isOutdated({ far: "ssh://far.example" })).toBe(true);
+});
