@@ -252,6 +252,8 @@ export interface AgentAdapter<S = unknown> {
    * a question.
    */
   readonly never_repeats?: true;
+  /** Its task is done by somebody else, so a worker of a federated task starts none: trust is not handed on. */
+  readonly asks_others?: true;
   /** The protocol of a worker with an open stdin; absent if the kind takes no messages. */
   readonly messages?: MessageProtocol<S>;
   /** Whether stdin stays open for a dialogue. Default: `spec.interactive`. */

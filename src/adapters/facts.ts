@@ -32,6 +32,7 @@ export interface KindFacts
     | "sessions_under"
     | "reading_tools"
     | "never_repeats"
+    | "asks_others"
     | "state"
     | "takes_output_schema"
   > {

@@ -12,10 +12,11 @@ import { facts as geminiCli } from "./kinds/gemini-cli/facts.ts";
 import { facts as llm } from "./kinds/llm/facts.ts";
 import { facts as opencode } from "./kinds/opencode/facts.ts";
 import { facts as qwenCode } from "./kinds/qwen-code/facts.ts";
+import { facts as weblisk } from "./kinds/weblisk/facts.ts";
 
 export { PROGRAM_KIND } from "../protocol/words.ts";
 
-const ALL = [claudeCode, codex, geminiCli, opencode, copilot, qwenCode, command, acp, llm] as const;
+const ALL = [claudeCode, codex, geminiCli, opencode, copilot, qwenCode, command, acp, llm, weblisk] as const;
 
 export const KIND_FACTS: readonly KindFacts[] = ALL;
 

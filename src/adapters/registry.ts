@@ -15,6 +15,7 @@ import { llm, llmOn } from "./kinds/llm/index.ts";
 import { opencode } from "./kinds/opencode/index.ts";
 import { qwenCode } from "./kinds/qwen-code/index.ts";
 import { skill } from "./kinds/skill/index.ts";
+import { weblisk, webliskOn } from "./kinds/weblisk/index.ts";
 import type { KindName } from "./kinds.ts";
 
 const BY_KIND = {
@@ -27,6 +28,7 @@ const BY_KIND = {
   qwen_code: qwenCode,
   acp,
   llm,
+  weblisk,
 } satisfies Record<KindName, unknown>;
 
 /**
@@ -79,6 +81,8 @@ export interface RegistryOptions {
   readonly binaries?: Readonly<Record<string, string>>;
   /** The ground of kind `llm`. */
   readonly engine?: EngineGround;
+  /** The state directory, whose keys kind `weblisk` signs with. */
+  readonly stateDir?: string;
   /** Names of runtimes, by kind. */
   readonly runtimes?: Readonly<Record<string, string>>;
 }
@@ -89,12 +93,15 @@ export const makeRegistry = ({
   options = {},
   binaries = {},
   engine,
+  stateDir,
   runtimes = {},
 }: RegistryOptions = {}): Registry => {
   const modules = new Map(users.map(({ adapter, module }) => [adapter.kind, module]));
-  const own = adapters.map((adapter) =>
-    adapter.kind === llm.kind && engine !== undefined ? (llmOn(engine) as unknown as AgentAdapter) : adapter,
-  );
+  const grounded = [
+    ...(engine === undefined ? [] : [llmOn(engine)]),
+    ...(stateDir === undefined ? [] : [webliskOn(stateDir)]),
+  ] as readonly unknown[] as readonly AgentAdapter[];
+  const own = adapters.map((adapter) => grounded.find(({ kind }) => kind === adapter.kind) ?? adapter);
   const all = [...own, ...users.map(({ adapter }) => adapter)].map((adapter) =>
     instanceOf(adapter, Object.hasOwn(options, adapter.kind) ? options[adapter.kind] : undefined),
   );

@@ -1426,6 +1426,29 @@ export const WEBLISK_CONNECTIONS_MAX = 256;
 export const WEBLISK_HEAD_MAX_BYTES = 32 * 1024;
 export const WEBLISK_HEAD_MAX_MS = 10_000;
 export const WEBLISK_REQUEST_MAX_MS = 30_000;
+/** A request of a client to an orchestrator or hub elsewhere ends after this, and reads so many bytes of its answer. */
+export const WEBLISK_CALL_MAX_MS = 30_000;
+export const WEBLISK_ANSWER_MAX_BYTES = 4 * 1024 * 1024;
+/** A client asks again while nobody answers: for this long before its task was taken, and for this long after. */
+export const WEBLISK_UNHEARD_MAX_MS = 60_000;
+export const WEBLISK_LOST_MAX_MS = 15 * 60_000;
+/** Between two tries, and between two looks at a task elsewhere; each step is longer than the one before. */
+export const WEBLISK_RETRY_MIN_MS = 500;
+export const WEBLISK_RETRY_MAX_MS = 10_000;
+export const WEBLISK_LOOK_MIN_MS = 200;
+export const WEBLISK_LOOK_MAX_MS = 5_000;
+/** The longest Retry-After that is kept. Seconds. */
+export const WEBLISK_RETRY_AFTER_MAX_S = 300;
+/** A task elsewhere has this deadline where its worker has none; it is over for certain so long after it. */
+export const WEBLISK_REMOTE_TASK_MAX_MS = 86_400_000;
+export const WEBLISK_LATE_MAX_MS = 60_000;
+/** A stopped client tries for so long to end its task elsewhere: less than the usual grace of a stop. */
+export const WEBLISK_STOP_MAX_MS = 8_000;
+/** A token is renewed so long before its end. Seconds. */
+export const WEBLISK_RENEW_S = 60;
+/** One process at a time registers: its turn is over after this, and the others look so often. */
+export const WEBLISK_TURN_MAX_MS = 60_000;
+export const WEBLISK_TURN_LOOK_MS = 100;
 // Telemetry
 /** Characters of a TRACESTATE, as W3C Trace Context bounds it. */
 export const TRACESTATE_MAX_CHARS = 512;

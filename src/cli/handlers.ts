@@ -38,6 +38,7 @@ import * as workers from "./commands/workers.ts";
 import type { CommandHandler, Env } from "./context.ts";
 import { VERSION } from "./package.ts";
 import type { Call, Checks } from "./parse.ts";
+import { registerProblems, remoteTaskProblems } from "./weblisk/elsewhere-words.ts";
 import { taskProblems } from "./weblisk/inputs.ts";
 import { grantProblems, serveProblems } from "./weblisk/served.ts";
 
@@ -156,6 +157,8 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "mcp/serve": async (context) => (await import("./mcp/serve.ts")).serve(context),
   "weblisk/serve": async (context) => (await import("./weblisk/serve.ts")).serve(context),
   "weblisk/grant": async (context) => (await import("./weblisk/serve.ts")).granted(context),
+  "weblisk/register": async (context) => (await import("./weblisk/serve.ts")).register(context),
+  "weblisk/task": async (context) => (await import("./weblisk/serve.ts")).task(context),
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "config/list": config.list,
   "config/get": config.get,
@@ -197,6 +200,8 @@ export const CHECKS: Checks = {
   "agent/acp": acpProblems,
   "weblisk/serve": serveProblems,
   "weblisk/grant": grantProblems,
+  "weblisk/register": registerProblems,
+  "weblisk/task": remoteTaskProblems,
   "peer/task": taskProblems,
   "notify/resend": notify.resendProblems,
   "agent/resume": resume.resumeProblems,

@@ -1,11 +1,12 @@
 /** Commands of Weblisk: this machine's agents on its wire, and the rights of those that registered. */
+import type { FlagDef } from "../base/flag.ts";
 import {
   FEDERATION_PORT_DEFAULT,
   WEBLISK_CONCURRENT_DEFAULT,
   WEBLISK_PORT_DEFAULT,
   WORKERS_LIVE_MAX,
 } from "../base/limits.ts";
-import { inGroup } from "./command.ts";
+import { type ArgDef, inGroup } from "./command.ts";
 import { spawnFlagsBut } from "./spawn-flags.ts";
 
 /** A task says these itself, or it is the conversation of one answer. */
@@ -25,6 +26,19 @@ const TASK_FLAGS = spawnFlagsBut(
   "verbose",
   "idempotency-key",
 );
+
+const orchestrator: ArgDef = {
+  name: "URL",
+  help: "the orchestrator's address: https://, or http:// on this machine",
+  required: true,
+};
+const as: FlagDef = {
+  name: "as",
+  type: "string",
+  value: "NAME",
+  help: "identity whose key signs, which is also the name there",
+  default: "this state directory's own, as hub-FINGERPRINT",
+};
 
 export const WEBLISK_COMMANDS = inGroup("This machine", [
   {
@@ -126,5 +140,62 @@ export const WEBLISK_COMMANDS = inGroup("This machine", [
     ],
     flags: [{ name: "none", type: "bool", help: "take all of them away" }],
     examples: ["agent weblisk grant ci", "agent weblisk grant ci file:read file:write llm:chat"],
+  },
+  {
+    words: ["weblisk", "register"],
+    danger: "mutating",
+    exits: [6, 7, 8, 11],
+    summary: "Register at an orchestrator elsewhere: its operator then gives rights to this key",
+    details:
+      "The key is that of agent identity show. The token and the keys that the orchestrator and its agents show first are kept; later they must have these keys. agent weblisk task and agent spawn weblisk register by themselves.",
+    args: [orchestrator],
+    flags: [
+      as,
+      {
+        name: "capability",
+        type: "string",
+        value: "NS:ACTION",
+        repeatable: true,
+        help: "capability to ask for",
+        default: "as before; else file:read, file:write, llm:chat",
+      },
+      { name: "url", type: "string", value: "URL", help: "its own address, for others there" },
+      { name: "new-keys", type: "bool", help: "forget the keys that were seen first" },
+    ],
+    examples: [
+      "agent weblisk register http://127.0.0.1:9800",
+      "agent weblisk register https://shop.example --as reviewer --url https://me.example/agents/reviewer",
+    ],
+  },
+  {
+    words: ["weblisk", "task"],
+    danger: "mutating",
+    exits: [2, 6, 7, 8, 10, 11],
+    summary: "Have an agent of an orchestrator elsewhere do a task, and print its signed answer",
+    details:
+      "Needs no daemon. A task that was cut off is asked for again with its --id: it is done once. agent spawn weblisk supervises such a task.",
+    args: [
+      orchestrator,
+      { name: "AGENT", help: "the agent's name there", required: true },
+      { name: "PROMPT", help: "the member prompt of its inputs" },
+    ],
+    flags: [
+      as,
+      { name: "inputs", type: "string", value: "JSON", help: "other members of the inputs, as an object" },
+      {
+        name: "workspace",
+        type: "string",
+        value: "DIR",
+        help: "directory of the agent's machine to work in",
+      },
+      {
+        name: "id",
+        type: "string",
+        value: "ID",
+        help: "id of the task: 32 hexadecimal digits",
+        default: "a new one",
+      },
+    ],
+    examples: ["agent weblisk task http://127.0.0.1:9800 reviewer 'Which files have no tests?'"],
   },
 ]);

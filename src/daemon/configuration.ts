@@ -98,11 +98,12 @@ export const configuredRegistry = async (stateDir: string): Promise<Registry> =>
 const asConfigured = async (stateDir: string): Promise<Registry> => {
   const read = readConfiguration(stateDir);
   const socket = socketPath(stateDir, process.getuid?.() ?? 0);
-  if (read === undefined) return makeRegistry({ engine: { ...NO_ENGINE, socket } });
+  if (read === undefined) return makeRegistry({ engine: { ...NO_ENGINE, socket }, stateDir });
   const path = configurationPath(stateDir);
   if (read.problems.length > 0)
     return makeRegistry({
       engine: { ...NO_ENGINE, socket },
+      stateDir,
       refused: [{ module: path, why: `${read.problems.join("; ")}; ${NOTHING_COUNTS}` }],
     });
   const { configuration } = read;
@@ -116,6 +117,7 @@ const asConfigured = async (stateDir: string): Promise<Registry> => {
     options: options.values,
     binaries: binaries.values,
     engine: { providers: configuration.providers, mcp: configuration.mcp, socket },
+    stateDir,
   });
 };
 

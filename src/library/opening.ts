@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { Effect, type Scope } from "effect";
 import { facts as llm } from "../adapters/kinds/llm/facts.ts";
-import { builtIn, makeRegistry, type Registry } from "../adapters/registry.ts";
+import { makeRegistry, type Registry } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { checkAdapters } from "../adapters/user-adapters.ts";
 import type { MakeRuntime } from "../adapters/user-runtimes.ts";
@@ -31,9 +31,13 @@ export const kindsOf = (options: OpenOptions): Effect.Effect<Registry, HoldfastE
       const { adapters = [] } = options;
       const runtimes: Readonly<Record<string, string>> =
         options.engine === undefined ? {} : { [llm.kind]: ENGINE_RUNTIME };
-      if (adapters.length === 0 && options.engine === undefined) return builtIn;
+      const stateDir = directoryOf(options.stateDir);
       const checked = await checkAdapters(adapters);
-      return makeRegistry({ users: checked.map((adapter) => ({ adapter, module: null })), runtimes });
+      return makeRegistry({
+        users: checked.map((adapter) => ({ adapter, module: null })),
+        runtimes,
+        stateDir,
+      });
     },
     catch: asHoldfastError,
   });

@@ -195,6 +195,7 @@ export const ERROR_CATALOGUE = {
   PEER_UNTRUSTED: row(
     ["EPOLICY", 7, 403, false, "none"],
     "See the tier of the hub in `agent peer show`: a handshake makes it known, and good tasks verify it.",
+    "never",
   ),
   CAPABILITY_DENIED: row(
     ["EPOLICY", 7, 403, false, "none"],
@@ -260,6 +261,11 @@ export const ERROR_CATALOGUE = {
   QUEUE_FULL: row(["ERATELIMIT", 11, 429, true, "none"], "Send more slowly."),
   // 2: it ran, and failed
   AGENT_FAILED: row(["ERUNTIME", 2, 500, false, "partial"], "Look at its records with `agent logs`."),
+  TASK_FAILED: row(
+    ["ERUNTIME", 2, 500, false, "partial"],
+    "Ask the operator of the agent that did it; a new worker is a new task.",
+    "never",
+  ),
   OUT_OF_MEMORY: row(
     ["ERUNTIME", 2, 507, false, "partial"],
     "Give the machine, or the worker, more memory, or run fewer agents at once (HOLDFAST_MAX_RUNNING).",

@@ -30,6 +30,9 @@ export const ulidOfBits = (bits: bigint): string => {
   return ulid;
 };
 
+/** When the id was made, in epoch milliseconds: its first 48 bits. */
+export const idTime = (ulid: string): number => Number(bitsOf(ulid) >> 80n);
+
 /** The same id for the same text. It carries no time. */
 export const ulidOf = (text: string): string =>
   ulidOfBits(BigInt(`0x${createHash("sha256").update(text).digest("hex").slice(0, 32)}`));

@@ -84,6 +84,8 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "identity/rotate": ["INVALID_REQUEST", "identity", "rotate", "Not A Name"],
   "identity/export": ["WORKER_NOT_FOUND", "identity", "export", "nobody"],
   "weblisk/grant": ["WORKER_NOT_FOUND", "weblisk", "grant", "nobody"],
+  "weblisk/register": ["POLICY_VIOLATION", "weblisk", "register", "http://169.254.169.254"],
+  "weblisk/task": ["POLICY_VIOLATION", "weblisk", "task", "http://169.254.169.254", "reviewer", "hello"],
   "weblisk/serve": ["INVALID_REQUEST", "weblisk", "serve"],
   "peer/add": ["SUPERVISOR_DOWN", "peer", "add", "b.example", "http://b.example"],
   "peer/list": ["SUPERVISOR_DOWN", "peer", "list"],

@@ -244,6 +244,9 @@ it("covers every command", () => {
     "mcp/serve",
     "weblisk/serve",
     "weblisk/grant",
+    // They need another orchestrator (weblisk/remote.e2e).
+    "weblisk/register",
+    "weblisk/task",
     "agent/acp",
     "agent/relay",
     // They need a terminal (top.e2e), and a daemon that serves HTTP (web/dashboard.e2e).

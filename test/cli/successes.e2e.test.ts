@@ -182,6 +182,8 @@ const ELSEWHERE = [
   "mcp/serve",
   "weblisk/serve",
   "weblisk/grant",
+  "weblisk/register",
+  "weblisk/task",
   "peer/connect",
   "peer/task",
   "agent/acp",

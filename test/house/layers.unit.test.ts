@@ -61,7 +61,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   daemon: ["handlers", "notify", "telemetry", "http"],
   cli: ["defaults", "render", "top", "commands", "mcp", "acp", "weblisk"],
   library: ["remote"],
-  weblisk: ["identity", "wire", "signing", "types", "server", "federation"],
+  weblisk: ["identity", "wire", "signing", "types", "server", "client", "federation"],
   web: ["model", "state", "parts", "pages"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */

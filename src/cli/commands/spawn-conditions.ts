@@ -5,7 +5,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkCwd, findProgram } from "../../adapters/process/programs.ts";
-import { kindOf, PROGRAM_KIND } from "../../commands/kinds.ts";
+import { type KindDef, kindOf, noProgramOf, PROGRAM_KIND } from "../../commands/kinds.ts";
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import { RUNTIME_DEFAULT } from "../../protocol/words.ts";
 import type { Env } from "../context.ts";
@@ -32,7 +32,7 @@ export const spawnConditions = (call: Call, { env, cwd }: CallPlace): readonly H
   const own = Object.fromEntries((flags.env as [string, string][] | undefined) ?? []);
   const where = resolve(cwd, (flags.cwd as string | undefined) ?? ".");
   const [typed] =
-    kind.binary === null ? (call.argv ?? []) : [own[kind.variable!] ?? env[kind.variable!] ?? kind.binary];
+    kind.binary === null ? programIn(kind, call) : [own[kind.variable!] ?? env[kind.variable!] ?? kind.binary];
   const path = own.PATH ?? env.PATH;
   const cwdError = thrown(() => checkCwd(where));
   // The daemon resolves a reference. A missing directory is reported already.
@@ -50,6 +50,10 @@ export const spawnConditions = (call: Call, { env, cwd }: CallPlace): readonly H
   ];
   return errors.flatMap((error) => (error === undefined ? [] : [before(error, kind.short)]));
 };
+
+/** The words after -- are a program only for a kind that needs one. */
+const programIn = ({ kind }: KindDef, { argv = [] }: Call): readonly string[] =>
+  noProgramOf(kind) === undefined ? [] : argv;
 
 /** The checks for a command that only needs a prompt. */
 export const promptConditions = (call: Call, cwd: string): readonly HoldfastError[] => {

@@ -24,6 +24,12 @@ interface ShownGrant extends Pick<PublicIdentity, "name" | "fingerprint"> {
   readonly granted: readonly string[];
 }
 
+interface ShownRegistration extends Pick<PublicIdentity, "name" | "fingerprint"> {
+  readonly url: string;
+  readonly capabilities: readonly string[];
+  readonly expires_at: string;
+}
+
 export const IDENTITY_TEXTS = {
   /** It has printed its URL, and ends only when it is stopped. */
   "weblisk/serve": (): string => "",
@@ -37,6 +43,19 @@ export const IDENTITY_TEXTS = {
         ["fingerprint", `sha256:${fingerprint}`],
         ["asks for", asked.join(", ")],
         ["may", granted.join(", ") || "nothing"],
+      ].map(([label, value]) => [paint("dim", label as string), value as string]),
+    ),
+  "weblisk/register": (
+    { url, name, fingerprint, capabilities, expires_at }: ShownRegistration,
+    { paint }: { readonly paint: Paint },
+  ): string =>
+    table(
+      [
+        ["orchestrator", url],
+        ["name there", name],
+        ["fingerprint", `sha256:${fingerprint}`],
+        ["asks for", capabilities.join(", ")],
+        ["until", expires_at],
       ].map(([label, value]) => [paint("dim", label as string), value as string]),
     ),
   "identity/show": (identity: ShownIdentity, { paint }: { readonly paint: Paint }): string =>

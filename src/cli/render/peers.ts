@@ -61,6 +61,10 @@ const changeText =
   ({ hub_id, effect }, { paint }) =>
     `${paint("bold", hub_id)}  ${effect === "noop" ? paint("dim", "as it was") : word}`;
 
+/** The answer of an agent elsewhere. */
+const answerText: TextOf<{ readonly output: { readonly [name: string]: unknown } }> = ({ output }) =>
+  typeof output.text === "string" ? neutralise(output.text) : JSON.stringify(output, null, 2);
+
 /** By command. */
 export const PEER_TEXTS = {
   "peer/add": changeText("added"),
@@ -69,12 +73,8 @@ export const PEER_TEXTS = {
   "peer/trust": changeText("trusted"),
   "peer/revoke": changeText("revoked"),
   "peer/connect": changeText("connected"),
-  "peer/task": (({ output }) =>
-    typeof output.text === "string"
-      ? neutralise(output.text)
-      : JSON.stringify(output, null, 2)) satisfies TextOf<{
-    readonly output: { readonly [name: string]: unknown };
-  }>,
+  "peer/task": answerText,
+  "weblisk/task": answerText,
   "audit/list": auditText,
   "audit/verify": (({ entries, hash }, { paint }) =>
     `${paint("good", "whole")}  ${count(entries, "entry", "entries")}  ${hash}`) satisfies TextOf<{

@@ -16,6 +16,7 @@ import { openGateway } from "./gateway.ts";
 import { listenAddress, namedKinds, taskCall } from "./served.ts";
 import { DaemonTaskWorkers } from "./workers.ts";
 
+export { register, task } from "./elsewhere.ts";
 export { connectPeer, peerTask } from "./federate.ts";
 
 const server = () => import("../../weblisk/server/opened.ts");

@@ -14,7 +14,7 @@ export interface ServedKind {
 export const taskCall = (call: Call, kind: string): Call => ({ ...call, args: [kind, "task"] });
 
 /** weblisk.txt: lower-case letters, digits and dashes. */
-const NAME = /^[a-z][a-z0-9-]{0,63}$/;
+export const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const CAPABILITY = /^[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*$/;
 
 export const namedKinds = ({ args, argv }: Pick<Call, "args" | "argv">): readonly ServedKind[] => {
@@ -113,7 +113,7 @@ const hubProblems = (call: Call, names: readonly string[]): readonly string[] =>
   ];
 };
 
-const capabilityProblems = (given: readonly string[]): readonly string[] =>
+export const capabilityProblems = (given: readonly string[]): readonly string[] =>
   given
     .filter((name) => !CAPABILITY.test(name))
     .map((name) => `a capability is NAMESPACE:ACTION, as file:read, not "${name.slice(0, 64)}"`);

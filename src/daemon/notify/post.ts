@@ -1,8 +1,8 @@
 /** One POST to an address that the guard has judged. */
 import { NOTIFY_ANSWER_MAX_BYTES, NOTIFY_SEND_MAX_MS } from "../../base/limits.ts";
+import { ForbiddenAddressError, pinnedAddress } from "../../base/pinned-address.ts";
 import type { Sending } from "../../control/notify/outbox.ts";
 import { sendPost } from "../posting.ts";
-import { ForbiddenAddressError, pinnedAddress } from "./pinned.ts";
 
 export interface Posting {
   readonly url: string;
@@ -16,7 +16,7 @@ const GONE = 410;
 export const post = async (posting: Posting): Promise<Sending> => {
   try {
     const url = new URL(posting.url);
-    const pinned = await pinnedAddress(url, posting);
+    const pinned = await pinnedAddress(url, { ...posting, allowedBy: "private: true" });
     const { status } = await sendPost({
       url,
       headers: posting.headers,

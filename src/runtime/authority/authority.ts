@@ -11,8 +11,10 @@ import type { RelatedProcess } from "../../adapters/posix.ts";
 import { runOf } from "../../adapters/process/living.ts";
 import { descendsFrom } from "../../adapters/process/origin.ts";
 import type { RunId } from "../../adapters/spawner.ts";
+import { handedOn } from "../../control/federation/refusals.ts";
 import { byOf, type Caller, OF_DAEMON, type Peer, UNKNOWN, USER } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { FEDERATED } from "../../protocol/peer.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
 import type { WorkerRow } from "../../store/views.ts";
 import type { Roster } from "../roster.ts";
@@ -98,12 +100,17 @@ export class Authority {
    */
   readonly permitShared = (caller: Caller): PermitEffect => this.permitted(caller, () => undefined);
 
-  /** Fails with POLICY_VIOLATION if the child would have more rights than the worker that spawns it. */
+  /**
+   * Fails with POLICY_VIOLATION if the child would have more rights than the worker that spawns it, and with PEER_UNTRUSTED if it
+   * would hand on the task of a peer.
+   */
   narrow(spec: WorkerSpec, adapter: AgentAdapter, parent: string): Effect.Effect<void, HoldfastError> {
     const { services, adapterOf } = this.ports;
     return Effect.gen({ self: this }, function* () {
       const above = yield* attempt(() => this.specOf(parent));
       if (above === undefined) return;
+      if (adapter.asks_others === true && (yield* attempt(() => this.isFederated(parent))))
+        return yield* Effect.fail(handedOn());
       const cwd = yield* attempt(() => cwdIn(services.log, parent, above));
       const known = yield* Effect.option(adapterOf(above.kind));
       const child = yield* this.partyOf(spec, adapter, spec.cwd);
@@ -120,6 +127,11 @@ export class Authority {
         ),
       );
     });
+  }
+
+  /** Whether the worker does a task of a peer, or is below one that does. */
+  private isFederated(id: string): boolean {
+    return this.lineOf(id).some((at) => this.specOf(at)?.name?.startsWith(FEDERATED) === true);
   }
 
   private row(id: string): WorkerRow | undefined {

@@ -9,7 +9,16 @@ import { replaceFile } from "../../base/files/replace-file.ts";
 import { syncPath } from "../../base/files/sync-path.ts";
 import { WEBLISK_FILE_MAX_BYTES } from "../../base/limits.ts";
 
-type Folder = "agents" | "answers" | "channels" | "federation" | "grants" | "nonces" | "results";
+type Folder =
+  | "agents"
+  | "answers"
+  | "channels"
+  | "federation"
+  | "grants"
+  | "nonces"
+  | "orchestrators"
+  | "results"
+  | "turns";
 
 export interface TidyRule {
   readonly keep_ms: number;

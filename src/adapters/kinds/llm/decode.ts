@@ -1,11 +1,11 @@
 /** Decodes the lines of the engine (protocol/engine-lines.ts). Each field is read as if anybody could have printed it. */
 import { asCount, asName, asObject, asString, type JsonObject } from "../../../base/json.ts";
-import { ERROR_CATALOGUE, type ErrorCode } from "../../../protocol/errors.ts";
-import type { ModelUsage, TokenCounts, Usage, WorkerError } from "../../../protocol/records.ts";
+import type { ModelUsage, TokenCounts, Usage } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { approvalRequested } from "../../approval.ts";
 import { decoderOf } from "../../decoding/decoder.ts";
 import { UNKNOWN_END, usableId } from "../../decoding/dialogue.ts";
+import { errorIn } from "../../decoding/error-in.ts";
 import { sessionStarted, type ToolFacts, turnCompleted, voiceOf } from "../../decoding/events.ts";
 import { keptText } from "../../decoding/final-text.ts";
 import { turnBegan } from "../../decoding/steps.ts";
@@ -35,19 +35,6 @@ const usageOf = ({ cache_write_tokens, ...tokens }: TokenCounts): Usage => ({
 const modelsOf = (tokens: TokenCounts, model: unknown): readonly ModelUsage[] => [
   { model: asName(model), ...tokens, cost_usd: null },
 ];
-
-const errorOf = (given: unknown): WorkerError | null => {
-  if (given === null) return null;
-  const error = asObject(given);
-  const code = asString(error?.code);
-  if (code === undefined || !Object.hasOwn(ERROR_CATALOGUE, code)) return UNKNOWN_END;
-  const retry_after_s = asCount(error?.retry_after_s);
-  return {
-    code: code as ErrorCode,
-    message: asString(error?.message) ?? UNKNOWN_END.message,
-    ...(retry_after_s === 0 ? {} : { retry_after_s }),
-  };
-};
 
 const toolOf = ({ call_id, name }: JsonObject): ToolFacts => ({
   item_id: asName(call_id),
@@ -123,7 +110,7 @@ const onWithdrawn = (state: LlmState, { key }: JsonObject, out: DecodedItem[]): 
 
 const onEnd = (before: LlmState, line: JsonObject, out: DecodedItem[]): LlmState => {
   const state = before.turns_started > before.turns_ended ? before : turnBegan(before, out);
-  const error = errorOf(line.error);
+  const error = errorIn(line.error);
   const tokens = tokensOf(line.usage);
   const usage = usageOf(tokens);
   if (error !== null) out.push(voice.error(error));
@@ -140,7 +127,7 @@ const onEnd = (before: LlmState, line: JsonObject, out: DecodedItem[]): LlmState
 };
 
 const onRetry = ({ retry, max_retries, error }: JsonObject, out: DecodedItem[]): void => {
-  const { code = null } = errorOf(error) ?? {};
+  const { code = null } = errorIn(error) ?? {};
   out.push(
     voice.retrying(
       { retry: asCount(retry), max_retries: asCount(max_retries) },
@@ -186,7 +173,7 @@ const onLine = (state: LlmState, line: JsonObject, out: DecodedItem[]): LlmState
       out.push(voice.status("The answer did not match its schema: the model was asked once more."));
       return state;
     case "refused": {
-      const refused = errorOf(line.error) ?? UNKNOWN_END;
+      const refused = errorIn(line.error) ?? UNKNOWN_END;
       out.push(voice.error(refused));
       return { ...state, refused };
     }

@@ -5,7 +5,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
-import { isPublicAddress, kindOfAddress } from "../../base/addresses.ts";
+import { isPublicAddress, kindOfAddress } from "./addresses.ts";
 
 export interface PinnedAddress {
   readonly address: string;
@@ -23,17 +23,22 @@ const ownAddresses = (): readonly string[] =>
 export interface PinRules {
   /** Addresses of this machine and of private networks may be meant. Those that give out credentials never are. */
   readonly isPrivateAllowed: boolean;
+  /** The setting that would allow them, for the sentence of a refusal. */
+  readonly allowedBy: string;
   /** The addresses of the machine's interfaces. */
   readonly own?: readonly string[];
 }
 
-const isAllowed = (address: string, { isPrivateAllowed, own = ownAddresses() }: PinRules): boolean => {
+const isAllowed = (
+  address: string,
+  { isPrivateAllowed, own = ownAddresses() }: Pick<PinRules, "isPrivateAllowed" | "own">,
+): boolean => {
   if (!isPrivateAllowed) return isPublicAddress(address, own);
   const kind = kindOfAddress(address);
   return kind === undefined || kind === "loopback";
 };
 
-/** The reason why nothing may connect there; `private: true` would change it. */
+/** The reason why nothing may connect there. */
 export class ForbiddenAddressError extends Error {}
 
 /** The address to connect to. Rejects with ForbiddenAddressError if the host has one to which nothing may connect. */
@@ -52,7 +57,7 @@ export const pinnedAddress = async (
     throw new ForbiddenAddressError(
       rules.isPrivateAllowed
         ? `${host} leads to ${forbidden.address}, to which nothing may connect.`
-        : `${host} leads to ${forbidden.address}, an address of this machine or of a private network; private: true allows it.`,
+        : `${host} leads to ${forbidden.address}, an address of this machine or of a private network; ${rules.allowedBy} allows it.`,
     );
   return first;
 };

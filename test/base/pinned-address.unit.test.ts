@@ -1,6 +1,6 @@
 /** The guard of addresses: a name is resolved once, and nothing of this machine or of a private network is reached unasked. */
 import { describe, expect, it } from "vitest";
-import { ForbiddenAddressError, pinnedAddress } from "../../../src/daemon/notify/pinned.ts";
+import { ForbiddenAddressError, pinnedAddress } from "../../src/base/pinned-address.ts";
 
 const at = (url: string, found: readonly string[], isPrivateAllowed = false) => {
   let asked = 0;
@@ -8,12 +8,14 @@ const at = (url: string, found: readonly string[], isPrivateAllowed = false) => 
     asked += 1;
     return found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   };
-  return pinnedAddress(new URL(url), { isPrivateAllowed, own: ["93.184.216.40"] }, resolve).then(
-    (pinned) => ({
-      ...pinned,
-      asked,
-    }),
-  );
+  return pinnedAddress(
+    new URL(url),
+    { isPrivateAllowed, allowedBy: "private: true", own: ["93.184.216.40"] },
+    resolve,
+  ).then((pinned) => ({
+    ...pinned,
+    asked,
+  }));
 };
 
 describe("by default", () => {

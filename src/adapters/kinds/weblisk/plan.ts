@@ -1,0 +1,52 @@
+/** Plans the launch of the client: its one line of input says the task, the same for each incarnation of a worker. */
+import { WEBLISK_REMOTE_TASK_MAX_MS } from "../../../base/limits.ts";
+import { orchestratorUrl, saysItsAddress } from "../../../base/orchestrator-url.ts";
+import { idTime } from "../../../protocol/ids.ts";
+import type { JsonValue } from "../../../protocol/records.ts";
+import { parseTraceparent, traceIdOf } from "../../../protocol/trace-context.ts";
+import type { RemoteOpening, RemotePlace, RemoteTaskOrder } from "../../../protocol/weblisk-lines.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
+import type { LaunchPlan, PlanContext } from "../../adapter.ts";
+import { ownProgram } from "../../own-program.ts";
+import { AS, INPUTS, WORKSPACE } from "./settings.ts";
+
+const placeOf = ({ argv: [address = ""], ext }: WorkerSpec): RemotePlace => {
+  const url = orchestratorUrl(address) ?? address;
+  const as = ext[AS] as string | undefined;
+  return { url, ...(as !== undefined && { as }), isPrivateAllowed: saysItsAddress(url) };
+};
+
+/** The worker's id is the task's: both are 128 bits. Times follow from it too, so that a later incarnation says the same. */
+const orderOf = ({ spec, worker_id }: PlanContext): RemoteTaskOrder => {
+  const { argv, prompt = "", priority, deadline_at, ext, trace } = spec;
+  const until_ms =
+    deadline_at === undefined ? idTime(worker_id) + WEBLISK_REMOTE_TASK_MAX_MS : Date.parse(deadline_at);
+  const above = trace === undefined ? undefined : parseTraceparent(trace.traceparent);
+  const workspace_root = ext[WORKSPACE] as string | undefined;
+  return {
+    task_id: traceIdOf(worker_id),
+    agent: argv[1] ?? "",
+    inputs: { ...(ext[INPUTS] as Readonly<Record<string, JsonValue>> | undefined), prompt },
+    priority,
+    deadline: Math.floor(until_ms / 1_000),
+    trace_id: above?.trace_id ?? traceIdOf(worker_id),
+    ...(workspace_root !== undefined && { workspace_root }),
+  };
+};
+
+/** Stands for the id in the plan of a worker that does not exist yet. */
+const NO_ID = "0".repeat(26);
+
+/** `state_dir`: the directory whose keys sign. */
+export const planOn =
+  (state_dir: string) =>
+  (context: PlanContext): LaunchPlan => {
+    const worker_id = context.worker_id === "" ? NO_ID : context.worker_id;
+    const opening: RemoteOpening = {
+      type: "open",
+      state_dir,
+      place: placeOf(context.spec),
+      order: orderOf({ ...context, worker_id }),
+    };
+    return { argv: ownProgram("weblisk/client/child.ts", "weblisk-task.js"), env: {}, stdin: { kind: "text", text: `${JSON.stringify(opening)}\n` } };
+  };
