@@ -106,6 +106,14 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
+      says: "a result elsewhere counts if its agent has signed it, so that it cannot deny it",
+      done: ["provenResult", "weblisk/client/steps"],
+      held: [
+        "one of a key that is not the first that was seen; new keys are taken when a person says so",
+        "weblisk/client/remote-task.int",
+      ],
+    },
+    {
       says: "another key for a name is signed by both keys",
       done: ["unsignedKeyOf", "weblisk/identity/rotation"],
       held: [

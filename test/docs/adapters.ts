@@ -104,7 +104,9 @@ const kindPart = ([adapter, facts]: readonly [AgentAdapter, Known]): string => {
   const ways = waysOf(adapter);
   const events =
     ways.length === 0
-      ? `Each line of stdout and stderr is one TextOutput on the channel of its stream ([0002](../decisions/0002-command-output-is-lines.md)).`
+      ? adapter.streams.includes("stderr")
+        ? `Each line of stdout and stderr is one TextOutput on the channel of its stream ([0002](../decisions/0002-command-output-is-lines.md)).`
+        : "Its program is a part of Holdfast, and its lines are those of `src/protocol`: no CLI of others prints them."
       : `${ways.map((of) => linesPart(adapter, facts, of)).join("\n\n")}
 
 A line that is not a JSON object, or has another type, becomes one Unknown without its text.`;

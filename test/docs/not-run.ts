@@ -54,6 +54,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "its server runs until it is stopped; test/cli/weblisk/serve.e2e.test.ts does the same",
   'docs/how-to/weblisk.md: const reply = await fetch("http://127.0.0.1:9800/v1/register", {':
     "it needs a server; test/cli/weblisk/serve.e2e.test.ts registers the like",
+  "docs/how-to/weblisk-agents.md":
+    "it needs another orchestrator; test/cli/weblisk/remote.e2e.test.ts does the same",
   "docs/how-to/federation.md":
     "its gateways run until they are stopped; test/cli/weblisk/federation.e2e.test.ts does the same",
   "docs/how-to/dashboard.md":

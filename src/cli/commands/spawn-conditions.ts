@@ -32,7 +32,9 @@ export const spawnConditions = (call: Call, { env, cwd }: CallPlace): readonly H
   const own = Object.fromEntries((flags.env as [string, string][] | undefined) ?? []);
   const where = resolve(cwd, (flags.cwd as string | undefined) ?? ".");
   const [typed] =
-    kind.binary === null ? programIn(kind, call) : [own[kind.variable!] ?? env[kind.variable!] ?? kind.binary];
+    kind.binary === null
+      ? programIn(kind, call)
+      : [own[kind.variable!] ?? env[kind.variable!] ?? kind.binary];
   const path = own.PATH ?? env.PATH;
   const cwdError = thrown(() => checkCwd(where));
   // The daemon resolves a reference. A missing directory is reported already.

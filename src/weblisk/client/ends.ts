@@ -9,7 +9,7 @@ import type { RemoteResult } from "./steps.ts";
 type RemoteEndLine = Extract<RemoteLine, { readonly type: "end" }>;
 
 /** The answer in words: the member `text`, or else the whole output. */
-export const textOf = (output: JsonObject): string =>
+const textOf = (output: JsonObject): string =>
   asString(output.text) ?? (Object.keys(output).length === 0 ? "" : canonicalJson(output));
 
 export const failureOf = (agent: string, { error }: JsonObject): string => {
