@@ -254,6 +254,8 @@ export interface AgentAdapter<S = unknown> {
   readonly never_repeats?: true;
   /** Its task is done by somebody else, so a worker of a federated task starts none: trust is not handed on. */
   readonly asks_others?: true;
+  /** Words after `--` of a valid spec, for a kind that needs some and whose words are no program. */
+  readonly sample_argv?: readonly string[];
   /** The protocol of a worker with an open stdin; absent if the kind takes no messages. */
   readonly messages?: MessageProtocol<S>;
   /** Whether stdin stays open for a dialogue. Default: `spec.interactive`. */

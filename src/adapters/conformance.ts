@@ -393,9 +393,16 @@ const checkVerdict = <S>(adapter: AgentAdapter<S>, state: S, exit: ExitFacts): v
 const opening = (adapter: AgentAdapter): Opening => planContext(adapter, "a prompt");
 
 const planContext = (adapter: AgentAdapter, prompt: string): PlanContext => {
-  const { kind, binary, capabilities } = adapter;
+  const { kind, binary, capabilities, sample_argv = [] } = adapter;
   const model = capabilities.includes(MODEL) ? { model: "provider/model" } : {};
-  const spec = WorkerSpec.parse({ kind, prompt, cwd: "/", restart: "temporary", ...model });
+  const spec = WorkerSpec.parse({
+    kind,
+    prompt,
+    cwd: "/",
+    restart: "temporary",
+    argv: [...sample_argv],
+    ...model,
+  });
   const needsProgram = binary === null && adapter.validate(spec).length > 0;
   return {
     spec: needsProgram ? { ...spec, argv: ["cat"] } : spec,

@@ -33,6 +33,7 @@ export interface KindFacts
     | "reading_tools"
     | "never_repeats"
     | "asks_others"
+    | "sample_argv"
     | "state"
     | "takes_output_schema"
   > {

@@ -1444,6 +1444,8 @@ export const WEBLISK_REMOTE_TASK_MAX_MS = 86_400_000;
 export const WEBLISK_LATE_MAX_MS = 60_000;
 /** A stopped client tries for so long to end its task elsewhere: less than the usual grace of a stop. */
 export const WEBLISK_STOP_MAX_MS = 8_000;
+/** Bytes of the inputs of a worker's task elsewhere as JSON, beside its prompt. */
+export const WEBLISK_INPUTS_MAX_BYTES = 65_536;
 /** A token is renewed so long before its end. Seconds. */
 export const WEBLISK_RENEW_S = 60;
 /** One process at a time registers: its turn is over after this, and the others look so often. */

@@ -1,6 +1,6 @@
 /**
- * The wire between the client of a task elsewhere and its runtime: the client's input is one line, `RemoteOpening`; it prints one
- * `RemoteLine` a line. The adapter of the kind writes the one and decodes the others.
+ * The wire between the client of a task elsewhere and its runtime: a variable has the opening, and stdin the prompt; the client
+ * prints one `RemoteLine` a line. The adapter of the kind writes the one and decodes the others.
  */
 import type { EngineError } from "./engine-lines.ts";
 import type { JsonValue } from "./records.ts";
@@ -32,9 +32,11 @@ export interface RemotePlace {
   readonly isPrivateAllowed: boolean;
 }
 
-/** The only line of the client's input. It holds no secret: the client reads its key from the state directory. */
+/** Its variable, whose value is a `RemoteOpening` as JSON. */
+export const REMOTE_OPENING = "HOLDFAST_REMOTE_TASK";
+
+/** It holds no secret: the client reads its key from the state directory. The inputs of its order are without the prompt. */
 export interface RemoteOpening {
-  readonly type: "open";
   readonly state_dir: string;
   readonly place: RemotePlace;
   readonly order: RemoteTaskOrder;

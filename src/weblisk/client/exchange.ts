@@ -41,7 +41,7 @@ export type WireExchange = (call: OutgoingCall) => Promise<IncomingReply | "sile
 export const exchange: WireExchange = async (call) => {
   const pinned = await pinnedFor(call);
   if (pinned === "silent") return "silent";
-  let raw: RawAnswer;
+  let raw: ReadReply;
   try {
     raw = await rawAnswer(call, pinned);
   } catch (cause) {
@@ -84,7 +84,7 @@ const pinnedFor = async ({
   });
 };
 
-interface RawAnswer {
+interface ReadReply {
   readonly status: number;
   readonly bytes: Buffer;
   readonly retry_after_s: number | undefined;
@@ -94,7 +94,7 @@ interface RawAnswer {
 const rawAnswer = (
   { method, url, headers, body, timeout_ms = WEBLISK_CALL_MAX_MS, signal }: OutgoingCall,
   pinned: PinnedAddress,
-): Promise<RawAnswer> =>
+): Promise<ReadReply> =>
   new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : wireJson(body);
     const expired = AbortSignal.timeout(timeout_ms);
@@ -123,7 +123,7 @@ const rawAnswer = (
     sent.end(text);
   });
 
-const read = async (answer: IncomingMessage): Promise<RawAnswer> => {
+const read = async (answer: IncomingMessage): Promise<ReadReply> => {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of answer as AsyncIterable<Buffer>) {

@@ -30,7 +30,7 @@ export interface ClientGround extends TurnGround {
   readonly randomBytes: (size: number) => Buffer;
 }
 
-/** What this side says of itself. */
+/** The part of a registration that this side chooses. */
 export interface OwnRegistration {
   readonly capabilities: readonly string[];
   /** Its address, for others there. */

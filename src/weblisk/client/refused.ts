@@ -1,4 +1,4 @@
-/** What others answer, as errors of ours: their words are shown without signs that steer a terminal. Pure. */
+/** Answers of others as errors of ours: their words are shown without signs that steer a terminal. Pure. */
 import { asString } from "../../base/json.ts";
 import { WEBLISK_TEXT_MAX_CHARS } from "../../base/limits.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";

@@ -1,18 +1,11 @@
 /** Two hubs of two state directories: an agent of one does a task for the other, whatever is killed meanwhile. */
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../weblisk/support/agent.ts";
-import { type Commands, makeCommands, type Running, until } from "../support/commands.ts";
+import { type Commands, makeCommands, until } from "../support/commands.ts";
+import { filesOf, type HubUnderTest, killRunning, serveHub, trailsOf } from "../support/hubs.ts";
 
 const [A, B] = ["a.example", "b.example"];
 const CAPABILITY = "content:translate";
@@ -24,70 +17,28 @@ const PROGRAM = [
   `read -r line; echo run >>runs; case "$line" in /*) while ! [ -e "$line" ]; do sleep 0.05; done;; esac; echo '{"title":"bonjour","deep":[{"E-Mail":"secret-of-b"}]}'`,
 ];
 
-interface HubUnderTest {
-  readonly commands: Commands;
-  server: Running;
-  url: string;
-}
-
 let root: string;
 let a: HubUnderTest;
 let b: HubUnderTest;
 
-/** Its gateway, at the port that it had before. */
-const serve = async (
-  commands: Commands,
-  name: string,
-  port: string,
-  more: readonly string[],
-): Promise<HubUnderTest> => {
-  const server = commands.start([
-    ...["weblisk", "serve", "--listen", "0", "--federation", port, "--hub", name],
-    ...more,
-  ]);
-  await until(() => {
-    if (server.child.exitCode !== null) throw new Error(server.err());
-    return server.out().split("\n").length > 2;
-  });
-  return { commands, server, url: server.out().split("\n")[1]! };
-};
-
 const serveB = (commands: Commands, port: string) =>
-  serve(commands, B, port, ["clerk=command", "--root", root, "--offer", CAPABILITY, "--", ...PROGRAM]);
-
-const killed = async ({ child, ended }: Running): Promise<void> => {
-  child.kill("SIGKILL");
-  await ended;
-};
+  serveHub(commands, B, port, ["clerk=command", "--root", root, "--offer", CAPABILITY, "--", ...PROGRAM]);
 
 const runs = (): number =>
   existsSync(join(root, "runs")) ? readFileSync(join(root, "runs"), "utf8").trim().split("\n").length : 0;
 
-const filesOf = ({ commands }: HubUnderTest): readonly string[] =>
-  readdirSync(commands.home, { recursive: true, withFileTypes: true })
-    .filter((one) => one.isFile())
-    .map((one) => readFileSync(join(one.parentPath, one.name), "latin1"));
-
-/** Entries of tasks, without what only one side knows. */
-const trailOf = async ({ commands }: HubUnderTest, task_id: string) => {
-  const { entries } = (await commands.agent("audit", "list")).data as {
-    entries: { action: string; status: string; detail: Record<string, unknown> }[];
-  };
-  return entries
-    .filter(({ detail }) => detail.task_id === task_id)
-    .map(({ action, status, detail }) => ({ action, status, digest: detail.digest, fields: detail.fields }));
-};
+const trailOf = async (hub: HubUnderTest, task_id: string) => (await trailsOf(hub)).get(task_id) ?? [];
 
 beforeAll(async () => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-hubs-")));
   const [one, other] = [makeCommands(), makeCommands()];
   await Promise.all([one.agent("daemon", "start"), other.agent("daemon", "start")]);
-  [a, b] = await Promise.all([serve(one, A, "0", []), serveB(other, "0")]);
+  [a, b] = await Promise.all([serveHub(one, A, "0"), serveB(other, "0")]);
   await a.commands.agent("peer", "add", B, b.url, "--deny", "email");
   await b.commands.agent("peer", "add", A, a.url, "--share", CAPABILITY, "--deny", "email");
 });
 afterAll(async () => {
-  await Promise.all([killed(a.server), killed(b.server)]);
+  await Promise.all([killRunning(a.server), killRunning(b.server)]);
   await Promise.all([a.commands.close(), b.commands.close()]);
   rmSync(root, { recursive: true, force: true });
 });
@@ -119,9 +70,9 @@ it("kills of the gateway, of both daemons and of the command leave one worker, o
   const ask = ["-o", "json", "peer", "task", B, CAPABILITY, gate, "--id", id];
   const first = a.commands.start(ask);
   await until(() => runs() === before + 1);
-  await killed(first);
+  await killRunning(first);
   const port = new URL(b.url).port;
-  await killed(b.server);
+  await killRunning(b.server);
   process.kill(await a.commands.daemonPid(), "SIGKILL");
   process.kill(await b.commands.daemonPid(), "SIGKILL");
   await Promise.all([a.commands.agent("daemon", "start"), b.commands.agent("daemon", "start")]);

@@ -1,6 +1,6 @@
 /** The facts of kind `weblisk`: an agent of an orchestrator elsewhere, which does the worker's task over HTTP (src/weblisk/client). */
 import { asObject } from "../../../base/json.ts";
-import { WEBLISK_PATH_MAX_CHARS } from "../../../base/limits.ts";
+import { WEBLISK_INPUTS_MAX_BYTES, WEBLISK_PATH_MAX_CHARS } from "../../../base/limits.ts";
 import { orchestratorUrl } from "../../../base/orchestrator-url.ts";
 import type { ValueCheck } from "../../../protocol/extensions.ts";
 import { extensionProblems } from "../../../protocol/extensions.ts";
@@ -14,7 +14,12 @@ const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 
 const OWN_KEYS: Readonly<Record<string, ValueCheck>> = {
   [AS]: (value) => (typeof value === "string" && NAME.test(value) ? undefined : AS),
-  [INPUTS]: (value) => (asObject(value) === undefined ? INPUTS : undefined),
+  [INPUTS]: (value) => {
+    const inputs = asObject(value);
+    // It goes into a variable of the client, whose bytes the kernel bounds.
+    const fits = Buffer.byteLength(JSON.stringify(inputs ?? {})) <= WEBLISK_INPUTS_MAX_BYTES;
+    return inputs !== undefined && fits ? undefined : INPUTS;
+  },
   [WORKSPACE]: (value) =>
     typeof value === "string" && value.startsWith("/") && value.length <= WEBLISK_PATH_MAX_CHARS
       ? undefined
@@ -89,5 +94,6 @@ export const facts = {
   never_repeats: true,
   is_unbounded: true,
   asks_others: true,
+  sample_argv: ["http://127.0.0.1:9800", "reviewer"],
   validate,
 } as const satisfies KindFacts;

@@ -1,10 +1,15 @@
-/** Plans the launch of the client: its one line of input says the task, the same for each incarnation of a worker. */
+/** Plans the launch of the client: a variable says the task, the same for each incarnation of a worker, and stdin has the prompt. */
 import { WEBLISK_REMOTE_TASK_MAX_MS } from "../../../base/limits.ts";
 import { orchestratorUrl, saysItsAddress } from "../../../base/orchestrator-url.ts";
 import { idTime } from "../../../protocol/ids.ts";
 import type { JsonValue } from "../../../protocol/records.ts";
 import { parseTraceparent, traceIdOf } from "../../../protocol/trace-context.ts";
-import type { RemoteOpening, RemotePlace, RemoteTaskOrder } from "../../../protocol/weblisk-lines.ts";
+import {
+  REMOTE_OPENING,
+  type RemoteOpening,
+  type RemotePlace,
+  type RemoteTaskOrder,
+} from "../../../protocol/weblisk-lines.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 import { ownProgram } from "../../own-program.ts";
@@ -18,7 +23,7 @@ const placeOf = ({ argv: [address = ""], ext }: WorkerSpec): RemotePlace => {
 
 /** The worker's id is the task's: both are 128 bits. Times follow from it too, so that a later incarnation says the same. */
 const orderOf = ({ spec, worker_id }: PlanContext): RemoteTaskOrder => {
-  const { argv, prompt = "", priority, deadline_at, ext, trace } = spec;
+  const { argv, priority, deadline_at, ext, trace } = spec;
   const until_ms =
     deadline_at === undefined ? idTime(worker_id) + WEBLISK_REMOTE_TASK_MAX_MS : Date.parse(deadline_at);
   const above = trace === undefined ? undefined : parseTraceparent(trace.traceparent);
@@ -26,7 +31,7 @@ const orderOf = ({ spec, worker_id }: PlanContext): RemoteTaskOrder => {
   return {
     task_id: traceIdOf(worker_id),
     agent: argv[1] ?? "",
-    inputs: { ...(ext[INPUTS] as Readonly<Record<string, JsonValue>> | undefined), prompt },
+    inputs: (ext[INPUTS] as Readonly<Record<string, JsonValue>> | undefined) ?? {},
     priority,
     deadline: Math.floor(until_ms / 1_000),
     trace_id: above?.trace_id ?? traceIdOf(worker_id),
@@ -43,10 +48,13 @@ export const planOn =
   (context: PlanContext): LaunchPlan => {
     const worker_id = context.worker_id === "" ? NO_ID : context.worker_id;
     const opening: RemoteOpening = {
-      type: "open",
       state_dir,
       place: placeOf(context.spec),
       order: orderOf({ ...context, worker_id }),
     };
-    return { argv: ownProgram("weblisk/client/child.ts", "weblisk-task.js"), env: {}, stdin: { kind: "text", text: `${JSON.stringify(opening)}\n` } };
+    return {
+      argv: ownProgram("weblisk/client/child.ts", "weblisk-task.js"),
+      env: { [REMOTE_OPENING]: JSON.stringify(opening) },
+      stdin: { kind: "text", text: context.spec.prompt ?? "" },
+    };
   };

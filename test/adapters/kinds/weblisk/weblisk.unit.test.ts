@@ -18,8 +18,8 @@ const specOf = (fields: Partial<WorkerSpecInput> = {}) =>
 const openingOf = (worker_id: string, incarnation: number, fields: Partial<WorkerSpecInput> = {}) => {
   const context = { spec: specOf(fields), worker_id, incarnation, session: undefined, binary: "" };
   const { stdin, env } = kind.plan(context);
-  expect(env).toEqual({});
-  return stdin.kind === "text" ? JSON.parse(stdin.text) : undefined;
+  expect(stdin).toEqual({ kind: "text", text: "hello" });
+  return JSON.parse(env.HOLDFAST_REMOTE_TASK!);
 };
 
 it("the task follows from the worker alone, so each incarnation gives the same one", () => {
@@ -27,13 +27,12 @@ it("the task follows from the worker alone, so each incarnation gives the same o
   const first = openingOf(id, 1);
   expect(openingOf(id, 2)).toEqual(first);
   expect(first).toEqual({
-    type: "open",
     state_dir: "/state",
     place: { url: "http://127.0.0.1:9800", isPrivateAllowed: true },
     order: {
       task_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       agent: "reviewer",
-      inputs: { prompt: "hello" },
+      inputs: {},
       priority: "normal",
       deadline: 1_700_000_000 + 86_400,
       trace_id: first.order.task_id,
@@ -55,7 +54,7 @@ it("takes the worker's deadline, trace and keys; a name may lead nowhere private
   });
   expect(place).toEqual({ url: "https://shop.example/weblisk", as: "ci", isPrivateAllowed: false });
   expect(order).toMatchObject({
-    inputs: { language: "de", prompt: "hello" },
+    inputs: { language: "de" },
     deadline: 1_893_456_000,
     trace_id: "a".repeat(32),
     workspace_root: "/srv/shop",
