@@ -2,7 +2,7 @@
  * The spans of a worker: their ids, and their place in a trace. Ids are made of the worker's id, so that a reader of the log
  * that begins again, and a child that got its variable earlier, name the same span.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { bitsOf } from "./ids.ts";
 import { TRACEPARENT_FORM, type TraceVariables } from "./trace-variables.ts";
 
@@ -29,7 +29,7 @@ export const traceIdOf = (worker_id: string): string =>
 
 /** `what` names the span among those of an incarnation. */
 export const spanIdOf = (worker_id: string, incarnation: number, what: string): string =>
-  createHash("sha256").update(`${worker_id}/${incarnation}/${what}`).digest("hex").slice(0, SPAN_ID_CHARS);
+  hash("sha256", `${worker_id}/${incarnation}/${what}`).slice(0, SPAN_ID_CHARS);
 
 /** The span of a whole incarnation; all its others are below it. */
 export const rootSpanOf = (worker_id: string, incarnation: number): string =>

@@ -21,7 +21,7 @@ import { VERSION } from "../package.ts";
 import { conversation, namesWorker } from "./conversation.ts";
 import { modeOf, modesOf } from "./modes.ts";
 import { promptText } from "./prompt.ts";
-import { editorServers } from "./servers.ts";
+import { editorServers, unknownServers } from "./servers.ts";
 import { AcpSession, requestErrorOf } from "./session.ts";
 
 const PROTOCOL_VERSION = 1;
@@ -51,12 +51,14 @@ export const serve: CommandHandler = async (context) => {
     )
     .onRequest("session/load", ({ params, client }) =>
       answered(async () => {
+        await sessions.checkServers(params.sessionId, params.mcpServers);
         await (await sessions.attach(params.sessionId, client, true)).replay();
         return { modes: await sessions.modes(params.sessionId) };
       }),
     )
     .onRequest("session/resume", ({ params, client }) =>
       answered(async () => {
+        await sessions.checkServers(params.sessionId, params.mcpServers ?? []);
         (await sessions.attach(params.sessionId, client, false)).follow();
         return { modes: await sessions.modes(params.sessionId) };
       }),
@@ -137,6 +139,18 @@ class EditorSessions {
     const id = named ?? (await this.spawn(cwd, servers));
     this.keep(id, from, editor).follow();
     return id;
+  }
+
+  /** Fails for a server that the session did not begin with: the agent has those of its spec. */
+  async checkServers(id: string, servers: readonly McpServer[]): Promise<void> {
+    const { spec } = await this.link.ask("agent/info", { id });
+    const unknown = unknownServers(servers, spec.mcp);
+    if (unknown.length === 0) return;
+    throw new HoldfastError(
+      "UNSUPPORTED_CAPABILITY",
+      `The session began without these MCP servers, and takes none later: ${unknown.join(", ")}.`,
+      { suggestion: "Begin a new session for them, or load this one without them." },
+    );
   }
 
   async attach(id: string, editor: AgentContext, fromBeginning: boolean): Promise<AcpSession> {

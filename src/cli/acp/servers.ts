@@ -64,3 +64,17 @@ export const editorServers = (given: readonly McpServer[]): EditorServers => {
   }
   return { mcp, variables };
 };
+
+const placeOf = (server: Servers[string]): string =>
+  "url" in server ? server.url : JSON.stringify([server.command, ...(server.args ?? [])]);
+
+/**
+ * The names of those that a session does not have which began with `kept`: it has none of this name, and none at this place.
+ * Their variables and headers may have changed.
+ */
+export const unknownServers = (given: readonly McpServer[], kept: Servers = {}): readonly string[] => {
+  const places = new Set(Object.values(kept).map(placeOf));
+  return Object.entries(editorServers(given).mcp)
+    .filter(([name, server]) => !Object.hasOwn(kept, name) && !places.has(placeOf(server)))
+    .map(([name]) => name);
+};

@@ -57,6 +57,7 @@ export const TRACED_KINDS: readonly string[] = ["ToolCall", "ToolResult"];
 
 interface OpenWorker {
   readonly worker: TracedWorker;
+  readonly trace: WorkerTrace;
   readonly session?: string | undefined;
   /** Epoch milliseconds. */
   readonly began_ms?: number | undefined;
@@ -66,14 +67,43 @@ interface OpenWorker {
   readonly tools: Map<string, number>;
 }
 
+/** What the spans of a worker share: their ids are digests. */
+interface WorkerTrace {
+  readonly trace_id: string;
+  /** The caller's span. */
+  readonly above: string | undefined;
+  readonly isSampled: boolean;
+  /** The incarnation that was asked for last, and its span. */
+  root?: { readonly incarnation: number; readonly span_id: string };
+}
+
+const traceOf = (worker_id: string, { spec }: TracedWorker): WorkerTrace => {
+  const above = parseTraceparent(spec.trace?.traceparent ?? "");
+  return {
+    trace_id: above?.trace_id ?? traceIdOf(worker_id),
+    above: above?.span_id,
+    isSampled: above?.isSampled ?? true,
+  };
+};
+
+const rootOf = (worker_id: string, incarnation: number, trace: WorkerTrace): string => {
+  if (trace.root?.incarnation !== incarnation)
+    trace.root = { incarnation, span_id: rootSpanOf(worker_id, incarnation) };
+  return trace.root.span_id;
+};
+
 const MS_PER_S = 1_000;
 const short = (text: string): string => text.slice(0, TELEMETRY_NAME_MAX_CHARS);
-const known = (all: Readonly<Record<string, string | number | boolean | null | undefined>>): SpanAttributes =>
-  Object.fromEntries(
-    Object.entries(all).flatMap(([name, value]) =>
-      value === undefined || value === null ? [] : [[name, typeof value === "string" ? short(value) : value]],
-    ),
-  ) as SpanAttributes;
+const known = (
+  all: Readonly<Record<string, string | number | boolean | null | undefined>>,
+): Record<string, string | number | boolean> => {
+  const found: Record<string, string | number | boolean> = {};
+  for (const name in all) {
+    const value = all[name];
+    if (value !== undefined && value !== null) found[name] = typeof value === "string" ? short(value) : value;
+  }
+  return found;
+};
 
 interface SpanDraft {
   readonly operation: SpanOperation;
@@ -112,7 +142,7 @@ export class SpanFold {
   learn(worker_id: string, worker: TracedWorker): void {
     const before = this.workers.get(worker_id) ?? { tools: new Map<string, number>() };
     this.workers.delete(worker_id);
-    this.workers.set(worker_id, { ...before, worker });
+    this.workers.set(worker_id, { ...before, worker, trace: traceOf(worker_id, worker) });
     if (this.workers.size <= TELEMETRY_WORKERS_MAX) return;
     const [oldest] = this.workers.keys();
     if (oldest !== undefined) this.workers.delete(oldest);
@@ -140,8 +170,10 @@ export class SpanFold {
     const { worker } = open;
     const { kind } = worker.spec;
     switch (record.type) {
-      case "worker_spec_changed":
-        return become({ worker: { ...worker, spec: record.payload.spec } });
+      case "worker_spec_changed": {
+        const changed = { ...worker, spec: record.payload.spec };
+        return become({ worker: changed, trace: traceOf(id, changed) });
+      }
       case "worker_renamed":
         return become({ worker: { ...worker, name: record.payload.name } });
       case "worker_state_changed":
@@ -177,17 +209,17 @@ export class SpanFold {
 
   private ofIncarnation(
     record: LogRecord,
-    { worker, began_ms, exit }: OpenWorker,
+    { worker, trace, began_ms, exit }: OpenWorker,
     at_ms: number,
   ): FoldOutput {
     const outcome = record.type.replace("worker_", "");
     const start_ms = began_ms ?? at_ms - (exit?.duration_ms ?? 0);
     const failure = record.type === "worker_completed" ? undefined : this.failureOf(record);
-    const span = this.spanOf(record, worker, at_ms, {
+    const span = this.spanOf(record, worker, trace, at_ms, {
       operation: "invoke_agent",
       of: worker.name ?? worker.spec.kind,
-      id: rootSpanOf(record.worker_id!, record.incarnation ?? 1),
-      parent: parseTraceparent(worker.spec.trace?.traceparent ?? "")?.span_id,
+      id: rootOf(record.worker_id!, record.incarnation ?? 1, trace),
+      parent: trace.above,
       start_ms,
       isFailed: record.type === "worker_failed",
       facts: {
@@ -209,7 +241,7 @@ export class SpanFold {
 
   private ofTurn(
     record: LogRecord,
-    { worker, turn_ms }: OpenWorker,
+    { worker, trace, turn_ms }: OpenWorker,
     { turn, models = [], duration_ms, error }: RecordPayloads["turn_completed"],
     at_ms: number,
   ): FoldOutput {
@@ -218,11 +250,11 @@ export class SpanFold {
     const each: readonly (ModelUsage | undefined)[] = models.length === 0 ? [undefined] : models;
     const spans = each.flatMap((used, at) => {
       const model = used?.model ?? worker.spec.model;
-      return this.spanOf(record, worker, at_ms, {
+      return this.spanOf(record, worker, trace, at_ms, {
         operation: "chat",
         of: model ?? "",
         id: spanIdOf(record.worker_id!, record.incarnation ?? 1, `turn/${turn}/${at}`),
-        parent: rootSpanOf(record.worker_id!, record.incarnation ?? 1),
+        parent: rootOf(record.worker_id!, record.incarnation ?? 1, trace),
         start_ms,
         isFailed: error !== undefined,
         facts: {
@@ -269,7 +301,7 @@ export class SpanFold {
 
   private ofTool(
     record: LogRecord,
-    { worker, tools }: OpenWorker,
+    { worker, trace, tools }: OpenWorker,
     event: RecordPayloads["agent.event"],
     at_ms: number,
   ): FoldOutput {
@@ -286,11 +318,11 @@ export class SpanFold {
     tools.delete(id);
     const incarnation = record.incarnation ?? 1;
     const spanOfTool = (call: string) => spanIdOf(record.worker_id!, incarnation, `tool/${call}`);
-    const spans = this.spanOf(record, worker, at_ms, {
+    const spans = this.spanOf(record, worker, trace, at_ms, {
       operation: "execute_tool",
       of: name,
       id: spanOfTool(id),
-      parent: parent === undefined ? rootSpanOf(record.worker_id!, incarnation) : spanOfTool(parent),
+      parent: parent === undefined ? rootOf(record.worker_id!, incarnation, trace) : spanOfTool(parent),
       start_ms,
       isFailed: phase === "fail",
       facts: {
@@ -312,11 +344,11 @@ export class SpanFold {
   private spanOf(
     record: LogRecord,
     { name, spec }: TracedWorker,
+    { trace_id, isSampled }: WorkerTrace,
     end_ms: number,
     draft: SpanDraft,
   ): readonly FinishedSpan[] {
-    const above = parseTraceparent(spec.trace?.traceparent ?? "");
-    if (above?.isSampled === false) return [];
+    if (!isSampled) return [];
     const worker_id = record.worker_id!;
     const { operation, of, id, parent, isFailed = false, facts } = draft;
     const ours = known({
@@ -332,7 +364,7 @@ export class SpanFold {
       : ours;
     return [
       {
-        trace_id: above?.trace_id ?? traceIdOf(worker_id),
+        trace_id,
         span_id: id,
         parent_id: parent,
         operation,

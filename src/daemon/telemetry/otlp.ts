@@ -5,6 +5,7 @@ import * as OtlpSerialization from "effect/observability/OtlpSerialization";
 import { DURATION_BOUNDS_S, INSTRUMENTS, type MetricSeries } from "../../control/telemetry/metrics.ts";
 import type { FinishedSpan } from "../../control/telemetry/spans.ts";
 import type { OtlpProtocol } from "./settings.ts";
+import { SPAN_KINDS, spanBytes } from "./span-bytes.ts";
 
 export interface OtlpBody {
   readonly bytes: Uint8Array;
@@ -24,8 +25,6 @@ type MetricsBody = Parameters<
 /** Cumulative: each post has all since the start. */
 const CUMULATIVE = 2;
 const STATUS = { unset: 0, error: 2 } as const;
-/** A tool and an agent are of this machine; a model is asked by a request. */
-const SPAN_KINDS = { invoke_agent: 1, execute_tool: 1, chat: 3 } as const;
 
 const nanos = (ms: number): string => `${Math.round(ms * 1_000)}000`;
 const attributesOf = (all: Readonly<Record<string, unknown>>) =>
@@ -89,6 +88,10 @@ export class OtlpEncoder {
 
   spans(all: readonly FinishedSpan[], protocol: OtlpProtocol): OtlpBody {
     const { resource, scope } = this;
+    if (protocol === "http/protobuf") {
+      const attributes = resource.attributes.map(({ key, value }) => [key, value.stringValue ?? ""] as const);
+      return { bytes: spanBytes(all, Object.fromEntries(attributes), scope), type: "application/x-protobuf" };
+    }
     const spans = all.map(spanOf);
     return this.body(protocol, (to) =>
       to.traces({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] }),

@@ -52,6 +52,13 @@ it("a session is a worker: its turns, its list, and the replay that another edit
   expect(other.text("user_message_chunk")).toBe("helloagain");
   expect(other.text("agent_message_chunk")).toBe("heard helloheard again");
 
+  // The agent has the servers of its spec, so others are refused by name.
+  const mcpServers = [{ name: "tickets", command: "serve", args: [], env: [] }];
+  for (const method of ["session/load", "session/resume"] as const)
+    await expect(
+      other.agent.request(method, { sessionId: id, cwd: commands.home, mcpServers }),
+    ).rejects.toMatchObject({ message: expect.stringContaining("tickets") });
+
   // Both watch: what one says, the other is shown.
   expect(await say(other, id, "third")).toEqual({ stopReason: "end_turn" });
   await until(() => editor.text("agent_message_chunk").endsWith("heard third"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { editorServers } from "../../../src/cli/acp/servers.ts";
+import { editorServers, unknownServers } from "../../../src/cli/acp/servers.ts";
 
 const program = (name: string) => ({ name, command: "serve", args: [], env: [] });
 
@@ -53,4 +53,14 @@ test.each([
   [["a".repeat(40)], ["a".repeat(29)]],
 ])("the names %j become %j", (given, names) => {
   expect(Object.keys(editorServers(given.map(program)).mcp)).toEqual(names);
+});
+
+test("a session knows a server by its name or its place, whatever its variables are now", () => {
+  const kept = editorServers([program("tickets")]).mcp;
+  const env = [{ name: "TOKEN", value: "another" }];
+  expect(unknownServers([{ ...program("tickets"), args: ["-y"], env }], kept)).toEqual([]);
+  expect(unknownServers([program("renamed")], kept)).toEqual([]);
+  expect(unknownServers([{ ...program("more"), args: ["--more"] }], kept)).toEqual(["more"]);
+  expect(unknownServers([program("tickets")], undefined)).toEqual(["tickets"]);
+  expect(unknownServers([], undefined)).toEqual([]);
 });
