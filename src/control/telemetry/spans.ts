@@ -67,7 +67,7 @@ interface OpenWorker {
   readonly tools: Map<string, number>;
 }
 
-/** What the spans of a worker share: their ids are digests. */
+/** Facts that the spans of a worker share, worked out once: ids are digests. */
 interface WorkerTrace {
   readonly trace_id: string;
   /** The caller's span. */
