@@ -126,7 +126,7 @@ describe("agent spawn refuses", () => {
     [
       ["nonsense", "hi"],
       [
-        'there is no kind "nonsense"; there are claude, codex, gemini, opencode, copilot, qwen, command, acp, llm; config.yaml of the state directory can add one',
+        'there is no kind "nonsense"; there are claude, codex, gemini, opencode, copilot, qwen, command, acp, llm, weblisk; config.yaml of the state directory can add one',
       ],
     ],
     [["claude"], ["kind claude needs a PROMPT"]],

@@ -182,7 +182,7 @@ describe("an adapter of a user's", () => {
     const unknown = await commands.agent("up", "-f", file);
     expect(unknown).toMatchObject({ exit: 3 });
     expect(unknown.error?.message).toContain(
-      "there are claude, codex, gemini, opencode, copilot, qwen, command, acp, llm, lines, throwing, asks; config.yaml of the state directory can add one",
+      "there are claude, codex, gemini, opencode, copilot, qwen, command, acp, llm, weblisk, lines, throwing, asks; config.yaml of the state directory can add one",
     );
 
     treeOf("lines");

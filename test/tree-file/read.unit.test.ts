@@ -188,7 +188,7 @@ describe("a kind that the configuration of the daemon adds", () => {
       'holdfast.yaml:5:24: there is no kind "mien"; did you mean mine?',
     ]);
     expect(problemsOf(tree("- { name: a, kind: mine }"))[0]).toContain(
-      "there are claude, codex, gemini, opencode, copilot, qwen, command, acp, llm; config.yaml of the state directory can add one",
+      "there are claude, codex, gemini, opencode, copilot, qwen, command, acp, llm, weblisk; config.yaml of the state directory can add one",
     );
   });
 });
