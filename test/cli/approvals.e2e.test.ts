@@ -146,9 +146,8 @@ it("a rule answers at once, and a deadline where nobody does", async () => {
 it("an answer reaches the agent over a daemon that was killed with -9 in between", async () => {
   const ledger = await spawnAsking("steady", "--permission", "ask");
   await untilAsked("steady");
-  const { data } = await commands.agent("daemon", "status");
-  const { pid } = data as { readonly pid: number };
-  process.kill(pid, "SIGKILL");
+  const pid = await commands.daemonPid();
+  await commands.killDaemon();
   const suggestion =
     "The last one was killed. 1 worker goes on without it. Take over with: agent daemon start";
   expect(await commands.agent("approvals", "approve", "steady")).toMatchObject({

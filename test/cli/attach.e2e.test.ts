@@ -51,7 +51,7 @@ describe("a conversation", () => {
   it("outlasts a kill of the daemon, and shows nothing twice", async () => {
     const screen = new Screen(commands.home, "attach", "fixer");
     await screen.shows(/\n> ?$/m);
-    process.kill(await commands.daemonPid(), "SIGKILL");
+    await commands.killDaemon();
     await screen.shows(/The daemon is gone; the agent runs on\. Waiting for it\./);
     screen.press("lost?\r");
     await screen.shows(/There is no daemon now; nothing was sent\./);

@@ -140,7 +140,7 @@ it("leases, tokens and keys hold over a daemon that is killed, and a watch goes 
   const { data: claimed } = await commands.agent(...claim);
   const watching = commands.start(["bb", "watch", "--ns", "crash", "--from", "0", "-o", "ndjson"]);
   await until(() => watching.out().includes("bb_claimed"));
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   await until(() => watching.err().includes("The daemon is gone"));
   await commands.agent("daemon", "start");
   expect((await commands.agent(...claim)).data).toMatchObject({

@@ -44,7 +44,7 @@ it("works off the cards of a file, each in a worktree of its own, while the daem
   expect(set).toMatchObject({ exit: 0 });
   expect(set.stdout).toContain("2 slots of command, each in a worktree, completed cards go to Review");
   await until(async () => (await lanesOf()).Review === 3);
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   await commands.agent("daemon", "start");
   expect(await lanesOf()).toMatchObject({ Running: 1, Review: 3 });
   writeFileSync(go, "");

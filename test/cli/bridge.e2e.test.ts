@@ -143,7 +143,7 @@ it("is restarted by name, as its next incarnation", async () => {
 it("is adopted by the next daemon after a crash of one, and its output goes on", async () => {
   await spawned("kept", "wait");
   await until(async () => (await commands.text("logs", "kept")).stdout.includes("ready"));
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   await until(async () => (await commands.agent("daemon", "start")).exit === 0);
   expect(await info("kept")).toMatchObject({ state: "running", incarnation: 1 });
   expect((await records("kept", "worker_adopted")).length).toBe(1);

@@ -228,7 +228,7 @@ describe("agent top over several hosts", () => {
     expect((await build.agent("info", "victim")).data.status).toBe("running");
     screen.press("/\x7f\x7f\x7f\x7f\x7f\x7f\x7fbuild/vic\r");
     await screen.shows(/▸ build\/victim/);
-    process.kill(await box.daemonPid(), "SIGKILL");
+    await box.killDaemon();
     await screen.shows(/box: The daemon is gone/);
     screen.press("w");
     await screen.shows(/agent why build\/victim/);

@@ -208,7 +208,7 @@ describe("a connection that is cut", () => {
     );
     const waiting = here.start(["--host", host, "wait", "waited", "-o", "json"]);
     await until(async () => (await there.agent("daemon", "status")).data.requests_in_flight === 3);
-    process.kill(await there.daemonPid(), "SIGKILL");
+    await there.killDaemon();
     await until(() => waiting.err().includes("is gone; its agents keep running. Connecting again."));
     await there.agent("daemon", "start");
     await until(() => waiting.err().includes("The host answers again."));

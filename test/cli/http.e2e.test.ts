@@ -138,7 +138,7 @@ describe("events", () => {
     const lines = (all: readonly { readonly type: string }[]): number =>
       all.filter(({ type }) => type === "agent.event").length;
     const before = await eventsOf(`/api/events?ids=${id}&after=0`, (all) => lines(all) >= 3);
-    process.kill(await commands.daemonPid(), "SIGKILL");
+    await commands.killDaemon();
     const { data } = await commands.agent("daemon", "start", `--http=${new URL(url).port}`);
     expect(data.http).toEqual({ url, trouble: null });
     const after = await eventsOf(

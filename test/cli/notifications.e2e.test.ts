@@ -148,7 +148,7 @@ describe("an agent that asks", () => {
     status.delete("/hook");
     await spawnAsking("night");
     await untilAt("/hook", 1);
-    process.kill(await commands.daemonPid(), "SIGKILL");
+    await commands.killDaemon();
     status.set("/hook", 200);
     await commands.agent("daemon", "start");
     const ofNight = () => at("/hook").filter(({ body }) => body.data.name === "night");

@@ -16,7 +16,7 @@ const GONE = "The daemon is gone; its agents keep running.";
 const COUNTING = "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.1; done";
 
 const crash = async (): Promise<void> => {
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
 };
 const linesOf = (running: Running): string[] => running.out().trimEnd().split("\n");
 

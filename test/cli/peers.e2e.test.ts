@@ -51,7 +51,7 @@ it("an operator adds a hub, sees what it does, and revokes it; a kill of the dae
 
   const { data: before } = await commands.agent("audit", "verify");
   expect(before).toMatchObject({ entries: 4 });
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   await commands.agent("daemon", "start");
   expect((await commands.agent("peer", "show", HUB)).data).toMatchObject({
     ...{ tier: "known", rate_limit: 2, rate_remaining: 1, capabilities: ["content:translate"] },

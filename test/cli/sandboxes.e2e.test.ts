@@ -144,7 +144,7 @@ describe.skipIf(!isHere)("in a sandbox", () => {
     await commands.agent("kill", "graceful", "--grace", "60s");
     expect(readFileSync(here("graceful", "bye"), "utf8")).toBe("bye\n");
     expect(await info("graceful")).toMatchObject({ state: "cancelled", exit_code: 3 });
-    process.kill(await commands.daemonPid(), "SIGKILL");
+    await commands.killDaemon();
     await commands.agent("daemon", "start");
     expect(await info("adopted")).toMatchObject({ state: "running", incarnation: 1 });
     await commands.agent("kill", "adopted", "--grace", "60s");

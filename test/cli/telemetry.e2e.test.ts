@@ -134,7 +134,7 @@ it("a collector that is away gets the spans later, from the next daemon too", as
   await until(async () => (await telemetry()).failing !== null);
   expect(await telemetry()).toMatchObject({ spans_dropped: 0, failing: expect.stringContaining("503") });
   expect((await commands.text("doctor")).stdout).toContain("the collector takes nothing");
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   answer = 200;
   await start("daemon", "start");
   await until(() => runOf("late") !== undefined);

@@ -175,7 +175,7 @@ describe("a client that presents a token", () => {
 
   it("outlives the daemon", async () => {
     const grace = await made("grace");
-    process.kill(await commands.daemonPid(), "SIGKILL");
+    await commands.killDaemon();
     await commands.agent("daemon", "start");
     expect((await as(grace, "bb", "post", "after")).exit).toBe(0);
     expect((await byOf("bb_posted")).at(-1)).toBe("user:grace");

@@ -39,7 +39,7 @@ describe("agent top", () => {
   it("waits for the next daemon, and goes on with it", async () => {
     const screen = new Screen(commands.home, "top");
     await screen.shows(/talker +running/);
-    process.kill(await commands.daemonPid(), "SIGKILL");
+    await commands.killDaemon();
     await screen.shows(/Waiting for the next\./);
     await commands.agent("daemon", "start");
     await screen.shows(/a answer k kill/);

@@ -181,7 +181,7 @@ describe("a worker with --worktree", () => {
     ];
     await commands.agent("spawn", "--cwd", slow.path, ...argv);
     await until(() => existsSync(begun));
-    process.kill(await commands.daemonPid(), "SIGKILL");
+    await commands.killDaemon();
     writeFileSync(release, "");
     await commands.agent("daemon", "start");
     await until(() => existsSync(ran));

@@ -60,7 +60,7 @@ it("after a stop that kills its agents nothing runs, and no daemon, though one o
 
 it("after a crash of the daemon an agent starts the next one, as anybody does", async () => {
   await begin("starts-when-told.sh", "heir");
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   expect(await answer()).toMatchObject({ ok: true, data: { name: "phoenix" } });
   expect((await commands.agent("info", "heir")).data).toMatchObject({ state: "running", incarnation: 1 });
 });

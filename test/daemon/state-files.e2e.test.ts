@@ -14,7 +14,6 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readStat } from "../../src/adapters/process/identity.ts";
 import { type Answer, type Commands, makeCommands, until } from "../cli/support/commands.ts";
 
 let commands: Commands;
@@ -50,12 +49,6 @@ const soon = async (...argv: string[]): Promise<Answer> => {
   ]);
 };
 
-const killDaemon = async (): Promise<void> => {
-  const pid = await commands.daemonPid();
-  process.kill(pid, "SIGKILL");
-  await until(() => readStat(pid) === undefined);
-};
-
 /** A daemon makes them anew, or does without. */
 const MADE_ANEW = [
   "holdfast.db.reserve",
@@ -78,7 +71,7 @@ describe.each(Object.entries(SINS))("%s in the place of a file", (_, sin) => {
     await soon("spawn", "--name", "keeper", "--", "sleep", "600");
     await until(async () => (await soon("info", "keeper")).data.state === "running");
     const { pid } = (await soon("info", "keeper")).data;
-    await killDaemon();
+    await commands.killDaemon();
     spoil([...MADE_ANEW, ...FOR_A_MOMENT, "agent.sock"], sin);
     expect(await soon("daemon", "start")).toMatchObject({ exit: 0, error: null });
     expect((await soon("info", "keeper")).data).toMatchObject({ state: "running", pid });

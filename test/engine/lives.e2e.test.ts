@@ -45,7 +45,7 @@ const promptsIn = ({ dir }: Place): readonly string[] => {
 
 /** The daemon is killed, and another one takes over. */
 const replaceDaemon = async (): Promise<void> => {
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   await until(async () => (await commands.agent("daemon", "start")).error === null);
 };
 

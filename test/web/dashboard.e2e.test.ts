@@ -403,7 +403,7 @@ it("shows every record once after the daemon was killed and started again", asyn
   const id = await spawn("for n in $(seq 1 60); do echo line $n; sleep 0.1; done", { name: "counter" });
   const page = await go(`#/worker/${id}`, "counter");
   await page.getByRole("button", { name: "line 3", exact: false }).first().waitFor();
-  process.kill(await scene.commands.daemonPid(), "SIGKILL");
+  await scene.commands.killDaemon();
   await page.getByText("daemon lost, trying again").waitFor();
   await scene.commands.agent("daemon", "start", `--http=${new URL(scene.url).port}`);
   await page.getByLabel("every record").check();

@@ -107,7 +107,7 @@ it("a tail goes on over the end of its daemon", async () => {
   const job = await submitted("--", "sh", "-c", "echo begun; read -r line </dev/null; sleep 2; echo done");
   const tail = commands.start(["jobs", "tail", job, "-o", "text"]);
   await until(() => tail.out().includes("begun"));
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   await commands.agent("daemon", "start");
   const { stdout, exit } = await tail.ended;
   expect(exit).toBe(0);

@@ -98,7 +98,7 @@ describe("a person", () => {
     const inFlight = async () => (await commands.agent("daemon", "status")).data.requests_in_flight as number;
     // Its own, and that of the poll.
     while ((await inFlight()) < 2);
-    process.kill(await commands.daemonPid(), "SIGKILL");
+    await commands.killDaemon();
     await commands.agent("daemon", "start");
     await told("send", "sleeper", "still there");
     expect((await waiting.ended).stdout).toContain("still there");

@@ -151,7 +151,7 @@ it("a call outlasts a daemon that is killed", async () => {
   const { call } = await connected("auto");
   const { id } = await call("spawn", { kind: "command", argv: ["sleep", "1000"] });
   const waiting = call("wait", { ids: [id] });
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   expect(await call("info", { id })).toMatchObject({ isError: false, status: "running" });
   expect(await call("kill", { ids: [id] })).toMatchObject({ results: [{ ok: true }] });
   expect(await waiting).toMatchObject({ status: "ended", results: [{ status: "cancelled" }] });

@@ -1,6 +1,6 @@
 /** Runs the `agent` command in this process, with streams of a test's own. */
 import type { Streams } from "../../../src/cli/context.ts";
-import { run } from "../../../src/cli/run.ts";
+import { clientRun } from "../../support/client.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
@@ -47,7 +47,7 @@ export const agent = async (
     errorColumns: columns,
   };
   const others = SIGNALS.map((signal) => new Set(process.listeners(signal)));
-  const exit = await run(
+  const exit = await clientRun()(
     argv,
     streams,
     { PATH: process.env.PATH, HOLDFAST_VALIDATE: "1", ...env },

@@ -1,14 +1,20 @@
-/** The `agent` command as people run it: real processes, under a state directory of the test's own. */
+/**
+ * The `agent` command under a state directory of the test's own, with the daemon as it is shipped. `start` runs it as people
+ * do, in a process; `agent` and `text` run it in the test's process, which takes a tenth of the processor.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tryConnect } from "../../../src/daemon/connect.ts";
+import { socketPath } from "../../../src/daemon/paths.ts";
 import { ResponseEnvelope } from "../../../src/protocol/envelope-schemas.ts";
 import { AGENT, assertBuilt, CACHE } from "../../support/built.ts";
+import { agent as runHere } from "./agent.ts";
 
 const WAIT_MAX_MS = 100_000;
 /** Between two looks. */
-const LOOK_PAUSE_MIN_MS = 20;
+const LOOK_PAUSE_MIN_MS = 60;
 
 export interface Running {
   readonly child: ChildProcess;
@@ -38,6 +44,8 @@ export interface Commands {
   agent(...argv: string[]): Promise<Answer>;
   text(...argv: string[]): Promise<Ended>;
   daemonPid(): Promise<number>;
+  /** By SIGKILL. Until it is gone a client may still connect to it, and gets no answer. */
+  killDaemon(): Promise<void>;
   /** Ends its daemon with all agents, and removes the directory. */
   close(): Promise<void>;
 }
@@ -65,19 +73,35 @@ export const makeCommands = (): Commands => {
     return { child, out: () => out, err: () => err, ended };
   };
 
+  // Some commands for another host are run there by a process that has this one's stdout.
+  const here = (argv: readonly string[]): Promise<Ended> =>
+    argv.some((word) => /^--host(=|$)/.test(word))
+      ? start(argv).ended
+      : runHere(argv, { env: { ...CACHE, HOLDFAST_HOME: home } });
+
   const agent: Commands["agent"] = async (...argv) => {
-    const ran = await start(["-o", "json", ...argv]).ended;
+    const ran = await here(["-o", "json", ...argv]);
     const envelope = ResponseEnvelope.parse(JSON.parse(ran.stdout.trimEnd().split("\n").at(-1)!));
     const { data, error, warnings, meta } = envelope;
     return { ...ran, data: data as Record<string, unknown>, error, warnings, meta };
   };
 
+  const daemonPid = async () => (await agent("daemon", "status")).data.pid as number;
+
   return {
     home,
     start,
     agent,
-    text: (...argv) => start(["-o", "text", ...argv]).ended,
-    daemonPid: async () => (await agent("daemon", "status")).data.pid as number,
+    text: (...argv) => here(["-o", "text", ...argv]),
+    daemonPid,
+    killDaemon: async () => {
+      process.kill(await daemonPid(), "SIGKILL");
+      await until(async () => {
+        const socket = await tryConnect(socketPath(home, process.getuid?.() ?? 0));
+        socket?.destroy();
+        return socket === undefined;
+      });
+    },
     close: async () => {
       await start(["daemon", "stop", "--kill-agents"]).ended;
       rmSync(home, { recursive: true, force: true });

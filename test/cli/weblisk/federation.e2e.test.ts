@@ -73,8 +73,8 @@ it("kills of the gateway, of both daemons and of the command leave one worker, o
   await killRunning(first);
   const port = new URL(b.url).port;
   await killRunning(b.server);
-  process.kill(await a.commands.daemonPid(), "SIGKILL");
-  process.kill(await b.commands.daemonPid(), "SIGKILL");
+  await a.commands.killDaemon();
+  await b.commands.killDaemon();
   await Promise.all([a.commands.agent("daemon", "start"), b.commands.agent("daemon", "start")]);
   const second = a.commands.start(ask);
   b = await serveB(b.commands, port);

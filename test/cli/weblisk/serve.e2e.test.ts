@@ -219,7 +219,7 @@ it("the server and the daemon are killed in the middle of a task: it has one wor
   const gate = join(root, "gate");
   const task = { id: newId(), inputs: { prompt: gate } };
   expect((await sender.execute("echo", task, { prefer: "respond-async" })).status).toBe(202);
-  process.kill(await commands.daemonPid(), "SIGKILL");
+  await commands.killDaemon();
   await killServer();
   await serve();
   const holder = Object.assign(new RemoteAgent(base, "sender"), { token: sender.token });
