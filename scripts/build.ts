@@ -128,8 +128,10 @@ const LIBRARY: Readonly<Record<string, string>> = {
 /** The finished JSON Schemas of all commands, in the place of the module that makes them. */
 const schemasMade = (): string => {
   const made = COMMANDS.map((each) => [each.command, JSON.stringify(outputSchemaOf(each))]);
-  return `const made = ${JSON.stringify(Object.fromEntries(made))};
-export const outputSchemaOf = ({ command }) => JSON.parse(made[command]);`;
+  // A mistaken call has the words that somebody typed for its command.
+  const any = JSON.stringify(outputSchemaOf({ command: "" }));
+  return `const made = new Map(Object.entries(${JSON.stringify(Object.fromEntries(made))}));
+export const outputSchemaOf = ({ command }) => JSON.parse(made.get(command) ?? ${JSON.stringify(any)});`;
 };
 
 const buildShared = async (): Promise<void> => {

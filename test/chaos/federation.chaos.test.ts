@@ -54,7 +54,7 @@ const countIn = (file: string): number => {
 /** Kills it, and starts it again. */
 const restarted = {
   daemon: async (name: HubName): Promise<void> => {
-    process.kill(await all[name].daemonPid(), "SIGKILL");
+    await all[name].killDaemon();
     await all[name].agent("daemon", "start");
   },
   gateway: async (name: HubName): Promise<void> => {

@@ -75,9 +75,9 @@ it("tells of an agent that waits there, and its link answers it there", async ()
 
 it("tells everything once over the deaths of both daemons", async () => {
   const before = told().length;
-  process.kill(await here.daemonPid(), "SIGKILL");
+  await here.killDaemon();
   await spawnAsking(there, "second");
-  process.kill(await there.daemonPid(), "SIGKILL");
+  await there.killDaemon();
   await here.agent("daemon", "start");
   await there.agent("daemon", "start");
   await until(() => told().filter(({ title }) => title.startsWith("build: ")).length >= before + 2);

@@ -150,7 +150,7 @@ it("kills of the client, of both daemons and of the orchestrator leave one task 
   await until(() => runs() === before + 1);
 
   // The daemon's successor adopts the client.
-  process.kill(await here.daemonPid(), "SIGKILL");
+  await here.killDaemon();
   await here.agent("daemon", "start");
   expect((await here.agent("info", id)).data).toMatchObject({ status: "running", incarnation: 1 });
 
@@ -162,7 +162,7 @@ it("kills of the client, of both daemons and of the orchestrator leave one task 
   });
 
   const { port } = new URL(url);
-  process.kill(await there.daemonPid(), "SIGKILL");
+  await there.killDaemon();
   await killServer();
   await there.agent("daemon", "start");
   await serve(port);
