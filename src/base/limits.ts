@@ -486,8 +486,6 @@ export const FEDERATED_TASK_MAX_MS = 3_600_000;
 export const PEER_REFUSALS_PERIOD_MS = 60_000;
 /** A request to another hub is given up after this, and sent again. */
 export const FEDERATION_POST_MAX_MS = 120_000;
-/** An answer of another hub. */
-export const FEDERATION_ANSWER_MAX_BYTES = 4 * 1024 * 1024;
 /** A hub that does not answer is asked so often, with a pause between two tries. */
 export const FEDERATION_TRIES_MAX = 10;
 export const FEDERATION_RETRY_MS = 1_000;

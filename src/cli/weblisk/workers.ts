@@ -10,10 +10,12 @@ import { type Client, valueOrThrow } from "../../daemon/client.ts";
 import { asHoldfastError } from "../../protocol/errors.ts";
 import { USER_BOX } from "../../protocol/mail-records.ts";
 import type { ApprovalView } from "../../protocol/replies/talk.ts";
+import type { ChangesReply, WorkerInfo } from "../../protocol/replies/workers.ts";
 import type { JsonValue } from "../../protocol/talk-records.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type {
   TaskApproval,
+  TaskChange,
   TaskEnd,
   TaskOrder,
   TaskWorker,
@@ -24,6 +26,30 @@ import type { LastingLink } from "../lasting-link.ts";
 
 /** As src/weblisk/server writes it; that is loaded on demand alone. */
 const TASK_LABEL = "weblisk_task";
+
+const ACTIONS = { added: "create", modified: "modify", type_changed: "modify", deleted: "delete" } as const;
+
+const taskChanges = ({ path, from, change }: ChangesReply["files"][number]): readonly TaskChange[] => {
+  if (change !== "renamed") return [{ path, action: ACTIONS[change] }];
+  const gone = from === undefined ? [] : [{ path: from, action: "delete" } as const];
+  return [...gone, { path, action: "create" }];
+};
+
+/** What is not known is left out. */
+const measuredIn = (
+  { usage, turns, tool_calls }: WorkerInfo,
+  changed: ChangesReply["totals"] | undefined,
+): Readonly<Record<string, number>> => {
+  const { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, estimated_usd } = usage;
+  const known = Object.entries({
+    ...{ turns, tool_calls, input_tokens, output_tokens, cached_tokens, reasoning_tokens },
+    cost_usd: cost_usd ?? estimated_usd,
+    changed_files: changed?.files,
+    inserted_lines: changed?.insertions,
+    deleted_lines: changed?.deletions,
+  });
+  return Object.fromEntries(known.filter((each): each is [string, number] => typeof each[1] === "number"));
+};
 
 /** A task has one worker; more are looked for only to take the first of them. */
 const SAME_TASK_MAX = 8;
@@ -151,15 +177,28 @@ export class DaemonTaskWorkers implements TaskWorkers {
     }
     const worker = await link.ask("agent/info", { id });
     const { text, isCut } = await this.outputOf(id);
+    const changed = worker.workspace === null ? undefined : await this.changesOf(id);
     return {
       isSuccess: worker.status === "completed",
       text,
       isCut,
+      changes: (changed?.files ?? []).flatMap(taskChanges),
+      measurements: measuredIn(worker, changed?.totals),
       ...(worker.error !== null && { error: { code: worker.error.code, message: worker.error.message } }),
       attempts: worker.incarnation,
       begun_ms: Date.parse(worker.started_at ?? worker.created_at),
       ended_ms: Date.parse(worker.ended_at ?? worker.created_at),
     };
+  }
+
+  /** Undefined where neither the worktree nor its branch is there any more. */
+  private async changesOf(id: string): Promise<ChangesReply | undefined> {
+    try {
+      return await this.ground.link.ask("agent/changes", { id });
+    } catch (cause) {
+      if (asHoldfastError(cause).code === "UNAVAILABLE") throw cause;
+      return undefined;
+    }
   }
 
   private async hasEnded(id: string, within_ms: number): Promise<boolean> {

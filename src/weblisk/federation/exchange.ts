@@ -1,10 +1,13 @@
-/** Sends a request to another hub, and reads its answer within bounds. No redirect is followed: a peer's address is its operator's word. */
+/** Sends a request to another hub, and reads its answer within bounds: the address is guarded as for every peer of the wire. */
 import type { JsonObject } from "../../base/json.ts";
-import { FEDERATION_ANSWER_MAX_BYTES, FEDERATION_POST_MAX_MS } from "../../base/limits.ts";
-import { readBody, type WireBody, wireJson } from "../wire/body.ts";
+import { FEDERATION_POST_MAX_MS } from "../../base/limits.ts";
+import { saysItsAddress } from "../../base/orchestrator-url.ts";
+import { exchange } from "../client/exchange.ts";
+import type { WireBody } from "../wire/body.ts";
 
 export interface HubReply {
   readonly status: number;
+  /** Of a refusal that is no JSON, as proxies write them: without members. */
   readonly body: WireBody;
 }
 
@@ -15,40 +18,19 @@ export type HubPost = (
   token?: string,
 ) => Promise<HubReply | "silent" | "slow">;
 
-/** Throws a WebliskRefusal if the answer is no JSON that can be read in one way only, or is too large. */
+/**
+ * Throws a WebliskRefusal if an answer of success is no JSON that can be read in one way only, or is too large, and
+ * POLICY_VIOLATION for an address to which nothing may connect.
+ */
 export const postToHub: HubPost = async (url, body, token) => {
-  let answer: RawReply;
-  try {
-    answer = await rawReply(url, body, token);
-  } catch (cause) {
-    return (cause as Error).name === "TimeoutError" ? "slow" : "silent";
-  }
-  return { status: answer.status, body: readBody(answer.bytes, FEDERATION_ANSWER_MAX_BYTES) };
-};
-
-interface RawReply {
-  readonly status: number;
-  readonly bytes: Buffer;
-}
-
-const rawReply = async (url: string, body: JsonObject, token: string | undefined): Promise<RawReply> => {
-  const response = await fetch(url, {
+  const reply = await exchange({
     method: "POST",
-    redirect: "manual",
-    headers: {
-      "content-type": "application/json",
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: wireJson(body),
-    signal: AbortSignal.timeout(FEDERATION_POST_MAX_MS),
+    url: new URL(url),
+    body,
+    isPrivateAllowed: saysItsAddress(url),
+    timeout_ms: FEDERATION_POST_MAX_MS,
+    ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
   });
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    length += part.byteLength;
-    parts.push(part);
-    // One byte too many is enough to refuse it.
-    if (length > FEDERATION_ANSWER_MAX_BYTES) break;
-  }
-  return { status: response.status, bytes: Buffer.concat(parts) };
+  if (typeof reply === "string") return reply;
+  return { status: reply.status, body: reply.body ?? { value: {}, raw: new Map() } };
 };

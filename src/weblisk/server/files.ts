@@ -20,6 +20,9 @@ type Folder =
   | "results"
   | "turns";
 
+/** What was agreed with somebody else: it outlasts a machine that loses its power. */
+const AGREED: ReadonlySet<Folder> = new Set(["agents", "federation", "grants", "orchestrators"]);
+
 export interface TidyRule {
   readonly keep_ms: number;
   readonly every_ms: number;
@@ -54,7 +57,11 @@ export class ServerFiles {
 
   write(folder: Folder, name: string, value: object): void {
     this.make(folder);
-    replaceFile(this.pathOf(folder, name), `${JSON.stringify(value)}\n`);
+    const path = this.pathOf(folder, name);
+    replaceFile(path, `${JSON.stringify(value)}\n`);
+    if (!AGREED.has(folder)) return;
+    syncPath(path);
+    syncPath(dirname(path));
   }
 
   /** Writes it if it is not there, whole from its first moment. The value that is there then. */

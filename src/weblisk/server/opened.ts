@@ -6,6 +6,7 @@ export { listen } from "./listener.ts";
 export type {
   ServedAgent,
   TaskApproval,
+  TaskChange,
   TaskEnd,
   TaskOrder,
   TaskWorker,

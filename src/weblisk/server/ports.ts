@@ -30,6 +30,12 @@ export interface TaskOrder {
 }
 
 /** The end of a worker for good. */
+/** A file that an agent has changed, by its path in the repository. */
+export interface TaskChange {
+  readonly path: string;
+  readonly action: "create" | "modify" | "delete";
+}
+
 export interface TaskEnd {
   readonly isSuccess: boolean;
   /** Its final answer, or the printed lines of a command; cut at its bound. */
@@ -37,6 +43,10 @@ export interface TaskEnd {
   readonly isCut: boolean;
   readonly error?: { readonly code: string; readonly message: string };
   readonly attempts: number;
+  /** In its own worktree; empty without one. */
+  readonly changes: readonly TaskChange[];
+  /** Sums over its turns, by name. */
+  readonly measurements: Readonly<Record<string, number>>;
   /** Epoch milliseconds. */
   readonly begun_ms: number;
   readonly ended_ms: number;

@@ -6,6 +6,7 @@ import { canonicalJson } from "../../protocol/canonical-json.ts";
 import type { IdentityKey } from "../identity/algorithms.ts";
 import { type SigningProfile, signedBy } from "../signing/operations.ts";
 import type { TASK_STATUSES } from "../types/tasks.ts";
+import { WIRE_ID_CHARS } from "../wire/ids.ts";
 import { recommendationOf } from "./approvals.ts";
 import type { TaskApproval, TaskEnd } from "./ports.ts";
 
@@ -48,10 +49,25 @@ export const resultOf = ({ end, ...parts }: ResultFacts): JsonObject => {
   return signedResult(parts, {
     status: end.isSuccess ? "success" : "failed",
     output,
+    changes: end.changes.map((change) => ({ ...change })),
+    observations: [observationOf(parts, end, finished_at)],
     duration_ms: Math.max(0, end.ended_ms - end.begun_ms),
     timestamp: finished_at,
   });
 };
+
+/** The counts of a run; its id follows from the task, because a result is made again until one is kept. */
+const observationOf = (
+  { task_id, agent, worker }: ResultParts,
+  { measurements, attempts }: TaskEnd,
+  timestamp: number,
+): JsonObject => ({
+  id: digestOf({ observed: task_id, worker }).slice(0, WIRE_ID_CHARS),
+  agent_name: agent,
+  target: worker,
+  timestamp,
+  measurements: { attempts, ...measurements },
+});
 
 export interface PendingFacts extends ResultParts {
   readonly approvals: readonly TaskApproval[];
@@ -72,6 +88,8 @@ export const pendingResult = ({ approvals, now, ...parts }: PendingFacts): JsonO
 interface ResultContent {
   readonly status: (typeof TASK_STATUSES)[number];
   readonly output: JsonObject;
+  readonly changes?: readonly JsonObject[];
+  readonly observations?: readonly JsonObject[];
   readonly recommendations?: readonly JsonObject[];
   readonly duration_ms: number;
   /** Epoch seconds. */
@@ -84,9 +102,9 @@ interface ResultContent {
  */
 const signedResult = (
   { task_id, agent, worker, request_digest, key, profile }: ResultParts,
-  { status, output: own, recommendations = [], duration_ms, timestamp }: ResultContent,
+  { status, output: own, duration_ms, timestamp, ...listed }: ResultContent,
 ): JsonObject => {
-  const lists = { changes: [], observations: [], recommendations };
+  const lists = { changes: [], observations: [], recommendations: [], ...listed };
   const output = {
     ...own,
     agent_name: agent,

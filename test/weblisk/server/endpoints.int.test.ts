@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WEBLISK_DECISIONS_MAX, WEBLISK_EVENT_MAX_BYTES } from "../../../src/base/limits.ts";
 import { ALGORITHMS, newKey, verifierOf } from "../../../src/weblisk/identity/algorithms.ts";
 import { type KeyRotation, rotationOf } from "../../../src/weblisk/identity/rotation.ts";
+import { digestOf } from "../../../src/weblisk/server/results.ts";
 import { profileOfSignature } from "../../../src/weblisk/signing/operations.ts";
 import { AuditEntry } from "../../../src/weblisk/types/talk.ts";
 import { ApprovalResponse, TaskResult } from "../../../src/weblisk/types/tasks.ts";
@@ -299,6 +300,27 @@ describe("the trail", () => {
     const curious = await holder("curious");
     expect((await curious.send("GET", "/v1/audit")).status).toBe(403);
   });
+});
+
+it("a result lists what was changed and what was counted, and its signature covers both", async () => {
+  const sender = await holder("counter", "llm:chat");
+  const { body } = await sender.execute("echo", { inputs: { prompt: "edit" } });
+  const { changes, observations, output, task_id } = TaskResult.parse(body);
+  expect(changes).toEqual([{ path: "a.txt", action: "modify" }]);
+  expect(observations).toEqual([
+    {
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      agent_name: "echo",
+      target: output.worker_id,
+      timestamp: output.finished_at,
+      measurements: { attempts: 1, tool_calls: 2 },
+    },
+  ]);
+  expect(output.digests).toMatchObject({
+    changes: digestOf(changes),
+    observations: digestOf(observations),
+  });
+  expect((await sender.send("GET", `/v1/task/${task_id}`)).body).toEqual(body);
 });
 
 it.each(["/v1/strategy", "/v1/context", "/v1/observations"])(

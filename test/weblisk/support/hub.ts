@@ -186,6 +186,8 @@ export const makeHub = async (
         text,
         isCut: false,
         attempts: 1,
+        changes: [],
+        measurements: {},
         begun_ms: now() - 5,
         ended_ms: now(),
       };

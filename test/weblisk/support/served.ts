@@ -91,6 +91,8 @@ const endAtOnce = ({ orders, now, isReachable, posts }: FakeDaemon): TaskWorkers
         text: states.get(id) ?? orders[Number(id)]?.prompt ?? "",
         isCut: false,
         attempts: 1,
+        changes: orders[Number(id)]?.prompt === "edit" ? [{ path: "a.txt", action: "modify" }] : [],
+        measurements: { tool_calls: 2 },
         begun_ms,
         ended_ms: begun_ms + 5,
       };
