@@ -107,8 +107,8 @@ const noPlace = (path: string, cause: Error): HoldfastError =>
     suggestion: "Choose another --state-dir or HOLDFAST_HOME.",
   });
 
-/** ELOOP: instead of the socket there is a link to itself. */
-const NOBODY: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED", "ELOOP"]);
+/** ELOOP: instead of the socket there is a link to itself. ECONNRESET: the daemon was killed before it took the connection. */
+const NOBODY: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "ELOOP"]);
 
 /**
  * Undefined if no process listens: there is no socket, or a killed daemon left it. Waits while the daemon's

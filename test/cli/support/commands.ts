@@ -77,7 +77,7 @@ export const makeCommands = (): Commands => {
   const here = (argv: readonly string[]): Promise<Ended> =>
     argv.some((word) => /^--host(=|$)/.test(word))
       ? start(argv).ended
-      : runHere(argv, { env: { ...CACHE, HOLDFAST_HOME: home } });
+      : runHere(argv, { stdin: "", env: { ...CACHE, HOLDFAST_HOME: home } });
 
   const agent: Commands["agent"] = async (...argv) => {
     const ran = await here(["-o", "json", ...argv]);
