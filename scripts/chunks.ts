@@ -44,14 +44,17 @@ export const joined = (pieces: readonly Piece[]): ReadonlyMap<string, string> =>
     if (pair === undefined) return groupOf;
     const [kept, gone] = pair;
     const [one, other] = [groups.get(kept)!, groups.get(gone)!];
-    groups.set(kept, {
-      ...one,
-      bytes: one.bytes + other.bytes,
-      loadedBy: one.loadedBy.map((isLoaded, program) => isLoaded || other.loadedBy[program]!),
-    });
+    const loadedBy = one.loadedBy.map((isLoaded, program) => isLoaded || other.loadedBy[program]!);
+    groups.set(kept, { ...one, bytes: one.bytes + other.bytes, loadedBy });
     groups.delete(gone);
     for (const [name, group] of groupOf) if (group === gone) groupOf.set(name, kept);
     joinImports(imports, kept, gone);
+    for (const name of loadedFrom(kept, imports)) {
+      const group = groups.get(name);
+      if (group === undefined) continue;
+      const also = group.loadedBy.map((isLoaded, program) => isLoaded || loadedBy[program]!);
+      groups.set(name, { ...group, loadedBy: also });
+    }
   }
 };
 
@@ -81,13 +84,16 @@ const bestPair = (
   const all = [...groups];
   const loaded = new Map([...imports.keys()].map((name) => [name, loadedFrom(name, imports)]));
   /** By way of a third: as one file they would be a circle. */
+  const behind = (name: string): readonly Group[] =>
+    [...loaded.get(name)!].flatMap((each) => groups.get(each) ?? []);
   const isBehind = (from: string, to: string): boolean =>
     [...imports.get(from)!].some((next) => next !== to && loaded.get(next)!.has(to));
   for (const [index, [left, one]] of all.entries())
     for (const [right, other] of all.slice(index + 1)) {
       // Somebody's bundler keeps the import of a package beside the one function that it wants.
       if (one.packages !== other.packages) continue;
-      const saved = savedBy(one, other, weights);
+      if (!one.loadedBy.some((isLoaded, program) => isLoaded && other.loadedBy[program])) continue;
+      const saved = savedBy(behind(left), behind(right), weights);
       if (saved <= most || isBehind(left, right) || isBehind(right, left)) continue;
       best = [left, right];
       most = saved;
@@ -95,17 +101,20 @@ const bestPair = (
   return best;
 };
 
-/** Bytes that programs save by a file less, without those that they load in vain. */
-const savedBy = (left: Group, right: Group, weights: readonly number[]): number => {
+/** Bytes that programs save by a file less, without those that they load in vain. Each list begins with the group, and goes on with what it loads. */
+const savedBy = (left: readonly Group[], right: readonly Group[], weights: readonly number[]): number => {
   let saved = 0;
   for (const [program, weight] of weights.entries()) {
-    const [hasLeft, hasRight] = [left.loadedBy[program], right.loadedBy[program]];
+    const [hasLeft, hasRight] = [left[0]!.loadedBy[program], right[0]!.loadedBy[program]];
     if (hasLeft && hasRight) saved += weight * FILE_COSTS_BYTES;
     else if (hasLeft || hasRight) {
-      const vain = hasLeft ? right.bytes : left.bytes;
+      const vain = bytesNew(hasLeft ? right : left, program);
       if (vain > VAIN_MAX_BYTES) return 0;
       saved -= weight * vain;
     }
   }
   return saved;
 };
+
+const bytesNew = (groups: readonly Group[], program: number): number =>
+  groups.reduce((sum, { bytes, loadedBy }) => sum + (loadedBy[program] ? 0 : bytes), 0);
