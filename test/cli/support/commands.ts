@@ -50,6 +50,10 @@ export interface Commands {
   close(): Promise<void>;
 }
 
+/** Some commands for another host are run there by a process that has this one's stdout; `daemon run` becomes the daemon. */
+const needsProcess = (argv: readonly string[]): boolean =>
+  argv.some((word) => /^--host(=|$)/.test(word)) || (argv.includes("daemon") && argv.includes("run"));
+
 export const makeCommands = (): Commands => {
   assertBuilt();
   const home = mkdtempSync(join(tmpdir(), "holdfast-e2e-"));
@@ -73,9 +77,8 @@ export const makeCommands = (): Commands => {
     return { child, out: () => out, err: () => err, ended };
   };
 
-  // Some commands for another host are run there by a process that has this one's stdout.
   const here = (argv: readonly string[]): Promise<Ended> =>
-    argv.some((word) => /^--host(=|$)/.test(word))
+    needsProcess(argv)
       ? start(argv).ended
       : runHere(argv, { stdin: "", env: { ...CACHE, HOLDFAST_HOME: home } });
 
