@@ -7,7 +7,7 @@ import type { WireBody } from "../wire/body.ts";
 
 export interface HubReply {
   readonly status: number;
-  /** Of a refusal that is no JSON, as proxies write them: without members. */
+  /** A refusal that is no JSON, as proxies write them, has none of its members. */
   readonly body: WireBody;
 }
 

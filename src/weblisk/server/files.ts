@@ -20,7 +20,7 @@ type Folder =
   | "results"
   | "turns";
 
-/** What was agreed with somebody else: it outlasts a machine that loses its power. */
+/** Agreements with somebody else outlast a machine that loses its power. */
 const AGREED: ReadonlySet<Folder> = new Set(["agents", "federation", "grants", "orchestrators"]);
 
 export interface TidyRule {
