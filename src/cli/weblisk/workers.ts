@@ -35,7 +35,7 @@ const taskChanges = ({ path, from, change }: ChangesReply["files"][number]): rea
   return [...gone, { path, action: "create" }];
 };
 
-/** What is not known is left out. */
+/** Counts that nobody knows are left out. */
 const measuredIn = (
   { usage, turns, tool_calls }: WorkerInfo,
   changed: ChangesReply["totals"] | undefined,
