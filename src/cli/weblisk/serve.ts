@@ -36,6 +36,8 @@ export const serve: CommandHandler = async (context) => {
   };
   // A mistake in the flags is told now, and not to the first sender of a task.
   for (const { name } of kinds) await link.ask("agent/spawn", { spec: await specOf(name), dry_run: true });
+  // A hub that only asks has its peers and its trail in the daemon, too.
+  if (kinds.length === 0) await link.ask("daemon/status", {});
   const randomBytes = makeRandomPool();
   let url = flags.url as string | undefined;
   const ground = {

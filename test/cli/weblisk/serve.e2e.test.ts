@@ -80,6 +80,20 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
+it("a server without agents has its daemon, too: what its operator agrees to is there", async () => {
+  const hub = makeCommands();
+  const running = hub.start(["weblisk", "serve", "--listen", "0", "--federation", "0", "--hub", "a.example"]);
+  try {
+    await until(() => running.out().split("\n").length === 3);
+    const added = await hub.agent("peer", "add", "b.example", "http://127.0.0.1:9");
+    expect(added).toMatchObject({ exit: 0, error: null });
+  } finally {
+    running.child.kill("SIGKILL");
+    await running.ended;
+    await hub.close();
+  }
+});
+
 it("a task is a worker, whose result its agent signs", async () => {
   const id = newId();
   const trace = newId();
