@@ -53,11 +53,13 @@ export const pinnedAddress = async (
   const [first] = found;
   if (first === undefined) throw new Error(`${host} has no address.`);
   const forbidden = found.find(({ address }) => !isAllowed(address, rules));
-  if (forbidden !== undefined)
+  if (forbidden !== undefined) {
+    const told = family === 0 ? `${host} leads to ${forbidden.address},` : `${host} is`;
     throw new ForbiddenAddressError(
       rules.isPrivateAllowed
-        ? `${host} leads to ${forbidden.address}, to which nothing may connect.`
-        : `${host} leads to ${forbidden.address}, an address of this machine or of a private network; ${rules.allowedBy} allows it.`,
+        ? `${told} an address to which nothing may connect.`
+        : `${told} an address of this machine or of a private network; ${rules.allowedBy} allows it.`,
     );
+  }
   return first;
 };

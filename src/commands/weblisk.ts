@@ -6,6 +6,7 @@ import {
   WEBLISK_PORT_DEFAULT,
   WORKERS_LIVE_MAX,
 } from "../base/limits.ts";
+import { AGENT_CAPABILITIES } from "../protocol/words.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 import { spawnFlagsBut } from "./spawn-flags.ts";
 
@@ -86,7 +87,7 @@ export const WEBLISK_COMMANDS = inGroup("This machine", [
         value: "NS:ACTION",
         repeatable: true,
         help: "capability that a sender of tasks needs",
-        default: "file:read, file:write, llm:chat",
+        default: AGENT_CAPABILITIES.join(", "),
       },
       {
         name: "max-concurrent",
@@ -157,7 +158,7 @@ export const WEBLISK_COMMANDS = inGroup("This machine", [
         value: "NS:ACTION",
         repeatable: true,
         help: "capability to ask for",
-        default: "as before; else file:read, file:write, llm:chat",
+        default: `as before; else ${AGENT_CAPABILITIES.join(", ")}`,
       },
       { name: "url", type: "string", value: "URL", help: "its own address, for others there" },
       { name: "new-keys", type: "bool", help: "forget the keys that were seen first" },

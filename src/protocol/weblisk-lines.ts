@@ -2,6 +2,7 @@
  * The wire between the client of a task elsewhere and its runtime: a variable has the opening, and stdin the prompt; the client
  * prints one `RemoteLine` a line. The adapter of the kind writes the one and decodes the others.
  */
+import { orchestratorUrl, saysItsAddress } from "../base/orchestrator-url.ts";
 import type { EngineError } from "./engine-lines.ts";
 import type { JsonValue } from "./records.ts";
 import type { Priority } from "./worker.ts";
@@ -31,6 +32,12 @@ export interface RemotePlace {
   /** The host may have an address of this machine or of a private network. */
   readonly isPrivateAllowed: boolean;
 }
+
+/** `address`: as a person writes it, and as it was checked. */
+export const remotePlace = (address: string, as: string | undefined): RemotePlace => {
+  const url = orchestratorUrl(address) ?? address;
+  return { url, ...(as !== undefined && { as }), isPrivateAllowed: saysItsAddress(url) };
+};
 
 /** Its variable, whose value is a `RemoteOpening` as JSON. */
 export const REMOTE_OPENING = "HOLDFAST_REMOTE_TASK";

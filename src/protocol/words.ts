@@ -38,6 +38,9 @@ export type ProfileName = (typeof PROFILE_NAMES)[number];
 export const SIGNING_ALGORITHMS = ["Ed25519", "ML-DSA-65"] as const;
 export type AlgorithmName = (typeof SIGNING_ALGORITHMS)[number];
 
+/** The rights that an agent of ours needs of a sender, and asks for elsewhere, where nobody says others. */
+export const AGENT_CAPABILITIES = ["file:read", "file:write", "llm:chat"] as const;
+
 /** How far a federated hub is trusted, the lowest tier first (weblisk.txt, Trust Tiers). */
 export const PEER_TIERS = ["anonymous", "known", "verified", "trusted"] as const;
 export type PeerTier = (typeof PEER_TIERS)[number];

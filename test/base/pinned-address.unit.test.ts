@@ -57,6 +57,15 @@ describe("by default", () => {
   );
 });
 
+it("the refusal says of a name where it leads, and of an address what it is", async () => {
+  await expect(at("https://hooks.example/", ["10.1.2.3"])).rejects.toThrow(
+    /^hooks.example leads to 10.1.2.3, an address of/,
+  );
+  await expect(at("http://169.254.169.254/", [], true)).rejects.toThrow(
+    "169.254.169.254 is an address to which nothing may connect.",
+  );
+});
+
 describe("with private: true", () => {
   it.each(["127.0.0.1", "10.1.2.3", "192.168.1.1", "93.184.216.40"])("%s is allowed", async (address) =>
     expect((await at("http://box.local/", [address], true)).address).toBe(address),

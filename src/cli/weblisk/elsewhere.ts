@@ -1,20 +1,16 @@
 /** `agent weblisk register` and `agent weblisk task`: this state directory at an orchestrator elsewhere. */
 import { randomBytes } from "node:crypto";
-import { orchestratorUrl, saysItsAddress } from "../../base/orchestrator-url.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { RemotePlace, RemoteTaskOrder } from "../../protocol/weblisk-lines.ts";
+import { type RemotePlace, type RemoteTaskOrder, remotePlace } from "../../protocol/weblisk-lines.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { inputsIn } from "./inputs.ts";
 
 const client = () => import("../../weblisk/client/opened.ts");
 
-/** The words were checked by `elsewhereProblems`. */
-const placeIn = ({ call, flags }: Context): RemotePlace => {
-  const url = orchestratorUrl(call.args[0] as string) as string;
-  const as = flags.as as string | undefined;
-  return { url, ...(as !== undefined && { as }), isPrivateAllowed: saysItsAddress(url) };
-};
+/** Its words were checked (elsewhere-words.ts). */
+const placeIn = ({ call, flags }: Context): RemotePlace =>
+  remotePlace(call.args[0] as string, flags.as as string | undefined);
 
 export const register: CommandHandler = async (context) => {
   const { OrchestratorClient, clientGround, fingerprintOf } = await client();

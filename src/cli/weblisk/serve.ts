@@ -6,6 +6,7 @@ import { WEBLISK_CONCURRENT_DEFAULT } from "../../base/limits.ts";
 import { makeRandomPool } from "../../base/random-pool.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
+import { AGENT_CAPABILITIES } from "../../protocol/words.ts";
 import type { ServedAgent } from "../../weblisk/server/opened.ts";
 import { askedSpec } from "../commands/spawn.ts";
 import type { CommandHandler, Context } from "../context.ts";
@@ -20,8 +21,6 @@ export { register, task } from "./elsewhere.ts";
 export { connectPeer, peerTask } from "./federate.ts";
 
 const server = () => import("../../weblisk/server/opened.ts");
-
-const CAPABILITIES = ["file:read", "file:write", "llm:chat"];
 
 /** Serves until the command is stopped. The workers go on. */
 export const serve: CommandHandler = async (context) => {
@@ -66,7 +65,7 @@ export const serve: CommandHandler = async (context) => {
 const servedAgent = ({ flags }: Context, name: string, kind: string): ServedAgent => ({
   name,
   description: `A supervised agent of kind ${kind}.`,
-  capabilities: (flags.capability as string[] | undefined) ?? CAPABILITIES,
+  capabilities: (flags.capability as string[] | undefined) ?? AGENT_CAPABILITIES,
   max_concurrent: (flags["max-concurrent"] as number | undefined) ?? WEBLISK_CONCURRENT_DEFAULT,
 });
 

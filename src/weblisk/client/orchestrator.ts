@@ -5,6 +5,7 @@ import { VERSION } from "../../base/version.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { RemotePlace } from "../../protocol/weblisk-lines.ts";
+import { AGENT_CAPABILITIES } from "../../protocol/words.ts";
 import {
   type IdentityKey,
   type PublicKeyRecord,
@@ -39,8 +40,6 @@ export interface OwnRegistration {
   readonly isNewKeys?: boolean;
 }
 
-/** The rights that agents of this project ask for; the operator there gives what he likes. */
-const CAPABILITIES_DEFAULT = ["file:read", "file:write", "llm:chat"];
 /** A sender of tasks has no address; this name has none for anybody (RFC 2606). */
 const NO_ADDRESS = "https://holdfast.invalid";
 
@@ -137,7 +136,7 @@ export class OrchestratorClient {
   private async registered(own: Partial<OwnRegistration> = {}): Promise<KnownOrchestrator> {
     const { files, randomBytes } = this.ground;
     const kept = this.kept();
-    const capabilities = own.capabilities ?? kept?.capabilities ?? CAPABILITIES_DEFAULT;
+    const capabilities = own.capabilities ?? kept?.capabilities ?? AGENT_CAPABILITIES;
     const own_url = own.own_url ?? kept?.own_url ?? NO_ADDRESS;
     const now = this.seconds();
     const manifest = {
@@ -202,8 +201,8 @@ export class OrchestratorClient {
       url: new URL(`${url}${path}`),
       isPrivateAllowed,
       headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
-      // The document's requests tell the token in both places.
       timeout_ms: this.call_ms,
+      // The document's requests tell the token in both places.
       ...(body !== undefined && { body: token === undefined ? body : { ...body, token } }),
       ...more,
     };

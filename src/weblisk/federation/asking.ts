@@ -5,10 +5,10 @@ import {
   FEDERATION_RENEW_S,
   FEDERATION_RETRY_MS,
   FEDERATION_TRIES_MAX,
-  WEBLISK_TEXT_MAX_CHARS,
 } from "../../base/limits.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import type { PeerView } from "../../protocol/replies/peers.ts";
+import { plain } from "../client/refused.ts";
 import { ORCHESTRATOR, readRotation } from "../identity/key-files.ts";
 import { digestOf } from "../server/results.ts";
 import { readAs } from "../types/read.ts";
@@ -255,9 +255,6 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   AGENT_UNREACHABLE: "UNAVAILABLE",
   INTERNAL_ERROR: "UNAVAILABLE",
 };
-
-/** Another hub's words are shown to people: without signs that steer a terminal. */
-const plain = (said: string): string => said.replace(/\p{C}+/gu, " ").slice(0, WEBLISK_TEXT_MAX_CHARS);
 
 const refusedBy = (hub_id: string, { body }: HubReply): HoldfastError => {
   const { error, code, retry_after } = body.value;

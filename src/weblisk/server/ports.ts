@@ -29,13 +29,13 @@ export interface TaskOrder {
   readonly key: string;
 }
 
-/** The end of a worker for good. */
 /** A file that an agent has changed, by its path in the repository. */
 export interface TaskChange {
   readonly path: string;
   readonly action: "create" | "modify" | "delete";
 }
 
+/** The end of a worker for good. */
 export interface TaskEnd {
   readonly isSuccess: boolean;
   /** Its final answer, or the printed lines of a command; cut at its bound. */

@@ -1,25 +1,17 @@
 /** Plans the launch of the client: a variable says the task, the same for each incarnation of a worker, and stdin has the prompt. */
 import { WEBLISK_REMOTE_TASK_MAX_MS } from "../../../base/limits.ts";
-import { orchestratorUrl, saysItsAddress } from "../../../base/orchestrator-url.ts";
 import { idTime } from "../../../protocol/ids.ts";
 import type { JsonValue } from "../../../protocol/records.ts";
 import { parseTraceparent, traceIdOf } from "../../../protocol/trace-context.ts";
 import {
   REMOTE_OPENING,
   type RemoteOpening,
-  type RemotePlace,
   type RemoteTaskOrder,
+  remotePlace,
 } from "../../../protocol/weblisk-lines.ts";
-import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 import { ownProgram } from "../../own-program.ts";
 import { AS, INPUTS, WORKSPACE } from "./settings.ts";
-
-const placeOf = ({ argv: [address = ""], ext }: WorkerSpec): RemotePlace => {
-  const url = orchestratorUrl(address) ?? address;
-  const as = ext[AS] as string | undefined;
-  return { url, ...(as !== undefined && { as }), isPrivateAllowed: saysItsAddress(url) };
-};
 
 /** The worker's id is the task's: both are 128 bits. Times follow from it too, so that a later incarnation says the same. */
 const orderOf = ({ spec, worker_id }: PlanContext): RemoteTaskOrder => {
@@ -47,9 +39,10 @@ export const planOn =
   (state_dir: string) =>
   (context: PlanContext): LaunchPlan => {
     const worker_id = context.worker_id === "" ? NO_ID : context.worker_id;
+    const { argv, ext } = context.spec;
     const opening: RemoteOpening = {
       state_dir,
-      place: placeOf(context.spec),
+      place: remotePlace(argv[0] ?? "", ext[AS] as string | undefined),
       order: orderOf({ ...context, worker_id }),
     };
     return {
