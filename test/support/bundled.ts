@@ -5,12 +5,22 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { build } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import { assertBuilt } from "./built.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const REQUIRE =
-  'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
+/** How a program of the tests becomes one file, beside `node_modules`. */
+export const AS_ONE_FILE = {
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node22.19",
+  external: ["better-sqlite3", "koffi"],
+  banner: {
+    js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
+  },
+  logLevel: "warning",
+} satisfies BuildOptions;
 
 export interface Bundle {
   readonly program: string;
@@ -25,16 +35,6 @@ export const bundled = async (source: string): Promise<Bundle> => {
   for (const name of ["node_modules", "bin"]) symlinkSync(join(root, name), join(folder, name));
   for (const name of readdirSync(join(root, "dist"))) symlinkSync(join(root, "dist", name), join(dist, name));
   const program = join(dist, "program.js");
-  await build({
-    entryPoints: [source],
-    outfile: program,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node22.19",
-    external: ["better-sqlite3", "koffi"],
-    banner: { js: REQUIRE },
-    logLevel: "warning",
-  });
+  await build({ ...AS_ONE_FILE, entryPoints: [source], outfile: program });
   return { program, remove: () => rmSync(folder, { recursive: true, force: true }) };
 };

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { AS_ONE_FILE } from "../bundled.ts";
 import { figure } from "../figures.ts";
 
 const { values, positionals } = parseArgs({
@@ -21,6 +22,7 @@ const COPIED = [
   "bin",
   "dist",
   "examples",
+  "scripts",
   "src",
   "test",
   "package.json",
@@ -28,8 +30,6 @@ const COPIED = [
   "vitest.config.ts",
 ];
 const TESTS = positionals.length > 0 ? positionals : ["test/cli", "test/daemon"];
-const REQUIRE =
-  'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 
 const copy = mkdtempSync(join(tmpdir(), "holdfast-faults-"));
 const faults = join(copy, "faults");
@@ -43,16 +43,10 @@ try {
     });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   await build({
+    ...AS_ONE_FILE,
     entryPoints: [join(root, "test/support/faults/daemon.ts")],
     outfile: join(copy, "dist/daemon.js"),
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node22.19",
-    external: ["better-sqlite3"],
-    banner: { js: REQUIRE },
     define: { FAULT_RATE: String(Number(values.rate)), FAULTS_FILE: JSON.stringify(faults) },
-    logLevel: "warning",
   });
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const args = [vitest, "run", ...TESTS];
