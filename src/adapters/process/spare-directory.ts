@@ -3,7 +3,7 @@
  * until four new files are made; nor does the event loop (docs/decisions/0036). It is made in threads, after the
  * start before it.
  */
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { statAt } from "../../base/files/regular-file.ts";
@@ -14,7 +14,7 @@ const FILES = ["run.json", "stdout", "stderr"] as const;
 export class SpareDirectory {
   private readonly home: string;
   private ready: string | undefined;
-  private isMaking = false;
+  private making: Promise<void> | undefined;
   private isClosed = false;
   private made = 0;
 
@@ -42,17 +42,18 @@ export class SpareDirectory {
 
   /** Begins to make the next one. If that fails, the next start makes its own, and tells why it cannot. */
   prepare(): void {
-    if (this.isMaking || this.isClosed || this.isReady) return;
-    this.isMaking = true;
+    if (this.making !== undefined || this.isClosed || this.isReady) return;
     const over = (): void => {
-      this.isMaking = false;
+      this.making = undefined;
     };
-    this.make().then(over, over);
+    this.making = this.make().then(over, over);
   }
 
-  close(): void {
+  /** Waits for what is being made: a directory cannot be removed while files are added to it. */
+  async close(): Promise<void> {
     this.isClosed = true;
-    rmSync(this.home, { recursive: true, force: true });
+    await this.making;
+    await rm(this.home, { recursive: true, force: true });
   }
 
   private async make(): Promise<void> {
@@ -62,8 +63,7 @@ export class SpareDirectory {
     const dir = join(this.home, `run-${process.pid}-${this.made}`);
     await mkdir(dir, { recursive: true, mode: DIRECTORY_MODE });
     await Promise.all(FILES.map((name) => writeFile(join(dir, name), "", { mode: FILE_MODE, flag: "wx" })));
-    if (this.isClosed) await rm(this.home, { recursive: true, force: true });
-    else this.ready = dir;
+    this.ready = dir;
   }
 }
 

@@ -160,8 +160,8 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): ProcessSpawn
     close: async () => {
       for (const run of poller.runs) run.dispose();
       host.forks?.close();
-      host.spare?.close();
       host.lifeline.close();
+      await host.spare?.close();
     },
   };
 };
