@@ -1398,6 +1398,13 @@ export const WEBLISK_REGISTRATIONS_MAX = 60;
 export const WEBLISK_RATE_NAMES_MAX = 1_000;
 /** Tasks that an agent works on at once, where the command says nothing else. */
 export const WEBLISK_CONCURRENT_DEFAULT = 2;
+/** A task for an agent elsewhere: one request to it ends after this, and one whose sender does not wait is looked at for so long. */
+export const WEBLISK_FORWARD_MAX_MS = 3_600_000;
+export const WEBLISK_FORWARD_SOON_MS = 1_000;
+/** Requests to agents elsewhere that go on at once. */
+export const WEBLISK_FORWARDS_MAX = 64;
+/** The id of such a task is known for so long: longer than its result, so that a repeat is told that it is gone. */
+export const WEBLISK_FORWARD_KEEP_MS = 60 * 86_400_000;
 /** Random bytes that are asked of the system at once, for ids. */
 export const RANDOM_POOL_BYTES = 4_096;
 /** A request that waits for the end of its task looks so often whether the task waits for an approval. */

@@ -32,6 +32,14 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
+      says: "an orchestrator forwards unknown fields as they came",
+      done: ["forwardedRequest", "weblisk/server/forwarded"],
+      held: [
+        "goes to its address as it came, with a token for this task alone, and its signed result comes back whole",
+        "weblisk/server/forwarding.int",
+      ],
+    },
+    {
       says: "the standard error codes have these statuses and categories",
       done: ["WEBLISK_CODES", "protocol/weblisk-errors"],
       held: ["Weblisk's %s has status %i and is %s", "protocol/errors.unit"],

@@ -1,6 +1,7 @@
 /** `agent weblisk serve` and `agent weblisk grant`: this machine's agents on Weblisk's wire, in front of the daemon. */
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { authorityOf } from "../../base/http-address.ts";
 import { WEBLISK_CONCURRENT_DEFAULT } from "../../base/limits.ts";
 import { makeRandomPool } from "../../base/random-pool.ts";
@@ -21,10 +22,11 @@ export { register, task } from "./elsewhere.ts";
 export { connectPeer, peerTask } from "./federate.ts";
 
 const server = () => import("../../weblisk/server/opened.ts");
+const client = () => import("../../weblisk/client/opened.ts");
 
 /** Serves until the command is stopped. The workers go on. */
 export const serve: CommandHandler = async (context) => {
-  const { KeptKeys, WebliskServer, listen } = await server();
+  const [{ KeptKeys, WebliskServer, listen }, { exchange }] = await Promise.all([server(), client()]);
   const { flags, call } = context;
   const kinds = namedKinds(call);
   const roots = ((flags.root as string[] | undefined) ?? ["."]).map((root) => rootOf(context, root));
@@ -47,7 +49,9 @@ export const serve: CommandHandler = async (context) => {
     agents: kinds.map(({ name, kind }) => servedAgent(context, name, kind)),
     roots,
     workers: new DaemonTaskWorkers({ link, connect: () => context.connect(), specOf, randomBytes }),
+    exchange,
     now: Date.now,
+    pause: (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }),
     randomBytes,
     tell: (defect: unknown) =>
       context.stderr(`A request failed: ${defect instanceof Error ? defect.stack : String(defect)}\n`),

@@ -3,7 +3,7 @@ import { asObject, asString, type JsonObject } from "../../base/json.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { asHoldfastError } from "../../protocol/errors.ts";
 import type { RemoteLine } from "../../protocol/weblisk-lines.ts";
-import { plain } from "./refused.ts";
+import { plain } from "../wire/refusal.ts";
 import type { RemoteResult } from "./steps.ts";
 
 type RemoteEndLine = Extract<RemoteLine, { readonly type: "end" }>;

@@ -16,6 +16,8 @@ export interface OutgoingCall {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
+  /** The body as it is written, in its place. */
+  readonly text?: string;
   readonly isPrivateAllowed: boolean;
   /** Default: WEBLISK_CALL_MAX_MS. */
   readonly timeout_ms?: number;
@@ -92,11 +94,11 @@ interface ReadReply {
 
 /** Rejects if no whole answer comes in time. One byte over the bound is read, so that it is refused and not cut. */
 const rawAnswer = (
-  { method, url, headers, body, timeout_ms = WEBLISK_CALL_MAX_MS, signal }: OutgoingCall,
+  { method, url, headers, timeout_ms = WEBLISK_CALL_MAX_MS, signal, ...content }: OutgoingCall,
   pinned: PinnedAddress,
 ): Promise<ReadReply> =>
   new Promise((resolve, reject) => {
-    const text = body === undefined ? undefined : wireJson(body);
+    const text = content.text ?? (content.body && wireJson(content.body));
     const expired = AbortSignal.timeout(timeout_ms);
     // An abort rejects with its own error: only the name of its reason says which of the two it was.
     const failed = (cause: Error): void => reject(expired.aborted ? expired.reason : cause);

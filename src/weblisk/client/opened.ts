@@ -8,6 +8,7 @@ import { exchange } from "./exchange.ts";
 import type { RemoteTaskGround } from "./remote-task.ts";
 
 export { endBy, endOf, failureOf } from "./ends.ts";
+export { exchange } from "./exchange.ts";
 export { OrchestratorClient } from "./orchestrator.ts";
 export { RemoteTask } from "./remote-task.ts";
 

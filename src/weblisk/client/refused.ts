@@ -1,12 +1,8 @@
-/** Answers of others as errors of ours: their words are shown without signs that steer a terminal. Pure. */
+/** Answers of others as errors of ours. Pure. */
 import { asString } from "../../base/json.ts";
-import { WEBLISK_TEXT_MAX_CHARS } from "../../base/limits.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
-import { WebliskRefusal } from "../wire/refusal.ts";
+import { plain, WebliskRefusal } from "../wire/refusal.ts";
 import type { IncomingReply } from "./exchange.ts";
-
-/** Somebody else's text on one line. */
-export const plain = (said: string): string => said.replace(/\p{C}+/gu, " ").slice(0, WEBLISK_TEXT_MAX_CHARS);
 
 export const untrusted = (host: string, why: string): HoldfastError =>
   new HoldfastError("PEER_UNTRUSTED", `The answer of ${host} is not believed: ${why}`, {

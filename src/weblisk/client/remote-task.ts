@@ -18,9 +18,10 @@ import {
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { RemoteLine, RemotePlace, RemoteTaskOrder } from "../../protocol/weblisk-lines.ts";
 import { newWireId } from "../wire/ids.ts";
+import { plain } from "../wire/refusal.ts";
 import type { IncomingReply } from "./exchange.ts";
 import { type ClientGround, OrchestratorClient } from "./orchestrator.ts";
-import { believed, plain, refusedBy, unheard } from "./refused.ts";
+import { believed, refusedBy, unheard } from "./refused.ts";
 import { provenResult, type RemoteResult, type RemoteStep, requestOf, stepAfter } from "./steps.ts";
 
 export interface RemoteTaskGround extends ClientGround {

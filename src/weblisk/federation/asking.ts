@@ -8,12 +8,11 @@ import {
 } from "../../base/limits.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import type { PeerView } from "../../protocol/replies/peers.ts";
-import { plain } from "../client/refused.ts";
 import { ORCHESTRATOR, readRotation } from "../identity/key-files.ts";
 import { digestOf } from "../server/results.ts";
 import { readAs } from "../types/read.ts";
 import { type WireBody, withoutNulls } from "../wire/body.ts";
-import { WebliskRefusal } from "../wire/refusal.ts";
+import { plain, WebliskRefusal } from "../wire/refusal.ts";
 import { type CrossedNames, crossedObject } from "./answers.ts";
 import {
   checkDeclaration,

@@ -10,12 +10,12 @@ import type { PeerView } from "../../protocol/replies/peers.ts";
 import { publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { isWholeRotation } from "../identity/rotation.ts";
 import { OnceTable } from "../server/once.ts";
-import type { ServedAgent, ServerGround } from "../server/ports.ts";
+import type { ServedAgent, ServerGround, TaskSender } from "../server/ports.ts";
 import { RequestRate } from "../server/rates.ts";
 import { ANSWER_TIDY, digestOf } from "../server/results.ts";
 import { routeIn, type WireRoute } from "../server/routes.ts";
 import { answered, healthStatus, type WireRequest } from "../server/server.ts";
-import type { TaskSender, TaskTable } from "../server/tasks.ts";
+import type { TaskTable } from "../server/tasks.ts";
 import { readToken } from "../signing/tokens.ts";
 import { readAs } from "../types/read.ts";
 import { readBody, type WireBody } from "../wire/body.ts";
@@ -214,7 +214,7 @@ export class FederationGateway {
       capabilities: served.capabilities,
     };
     const manner = { trace, name: federatedWorker(peer.hub_id, order.id), isAsync: true };
-    const begun = await tasks.execute(served, order, sender, manner);
+    const begun = await tasks.execute(served, { value: order, raw: new Map() }, sender, manner);
     if ("result" in begun) return begun.result;
     try {
       await this.stillThere(peer);

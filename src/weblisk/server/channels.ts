@@ -13,10 +13,7 @@ import { WebliskRefusal } from "../wire/refusal.ts";
 import type { ServerFiles } from "./files.ts";
 import type { ServerGround } from "./ports.ts";
 import { type AgentRegistry, isTokenOf, tokenDigest, type WireCaller } from "./registry.ts";
-import { needs } from "./rights.ts";
-
-/** The capability that a sender of messages needs. */
-const MESSAGE = "agent:message";
+import { MESSAGE, needs } from "./rights.ts";
 
 interface KeptChannel {
   readonly from: string;

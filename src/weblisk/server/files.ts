@@ -14,6 +14,7 @@ type Folder =
   | "answers"
   | "channels"
   | "federation"
+  | "forwards"
   | "grants"
   | "nonces"
   | "orchestrators"

@@ -17,6 +17,8 @@ export interface RegisteredAgent {
   readonly type: string;
   /** Capabilities that its manifest names. */
   readonly asked: readonly string[];
+  /** Tasks at a time, 0 for no bound; 1 where it is not there. */
+  readonly max_concurrent?: number;
   /** SHA-256 in hex of its one token that holds. */
   readonly token_digest: string;
   /** Epoch seconds. */

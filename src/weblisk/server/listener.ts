@@ -99,8 +99,8 @@ const serve = async (
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-const write = (response: ServerResponse, { status, body, headers }: WireAnswer, isLast: boolean): void => {
-  const text = wireJson(body);
+const write = (response: ServerResponse, answer: WireAnswer, isLast: boolean): void => {
+  const { status, body, text = wireJson(body), headers } = answer;
   response.writeHead(status, {
     "content-type": "application/json",
     "content-length": Buffer.byteLength(text),

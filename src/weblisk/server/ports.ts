@@ -2,6 +2,8 @@
 
 import type { JsonObject } from "../../base/json.ts";
 import type { KeptKeys } from "../identity/kept-keys.ts";
+import type { WireBody } from "../wire/body.ts";
+import type { RegisteredAgent } from "./grants.ts";
 
 /** A worker of a task, as the log knows it. */
 export interface TaskWorker {
@@ -108,6 +110,35 @@ export interface ServedAgent {
   readonly max_concurrent: number;
 }
 
+/** Somebody who gives tasks: a registered agent, or another hub. */
+export interface TaskSender {
+  readonly agent: Pick<RegisteredAgent, "name" | "profile">;
+  readonly capabilities: readonly string[];
+}
+
+/** Somebody who does tasks: an agent of this machine, or one that has registered from elsewhere. */
+export interface TaskTarget extends Pick<ServedAgent, "name" | "capabilities" | "max_concurrent"> {
+  readonly elsewhere?: RegisteredAgent;
+}
+
+/** A request to an agent elsewhere. */
+export interface AgentCall {
+  readonly method: "POST";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as JSON. */
+  readonly text: string;
+  readonly isPrivateAllowed: boolean;
+  readonly timeout_ms: number;
+}
+
+export interface AgentReply {
+  readonly status: number;
+  /** Undefined for a refusal that is no JSON. */
+  readonly body: WireBody | undefined;
+  readonly retry_after_s: number | undefined;
+}
+
 export interface ServerConfig {
   readonly stateDir: string;
   readonly version: string;
@@ -121,8 +152,12 @@ export interface ServerConfig {
 export interface ServerGround extends ServerConfig {
   readonly keys: KeptKeys;
   readonly workers: TaskWorkers;
+  /** Throws for an address to which nothing may connect, and for an answer of success that is not to be read. */
+  readonly exchange: (call: AgentCall) => Promise<AgentReply | "silent" | "slow">;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Rejects if the signal comes first. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<unknown>;
   readonly randomBytes: (size: number) => Buffer;
   /** Called with what no rule of the server foresaw, whose sender is told of a failure alone. */
   readonly tell: (defect: unknown) => void;

@@ -109,6 +109,7 @@ export class AgentRegistry {
       url: manifest.url,
       type: manifest.type,
       asked,
+      max_concurrent: manifest.max_concurrent,
     };
     return this.admit(admitted, rights);
   }

@@ -12,8 +12,9 @@ import { ApprovalDesk } from "./approvals.ts";
 import { Channels } from "./channels.ts";
 import { EventPost } from "./events.ts";
 import { ServerFiles } from "./files.ts";
+import { TaskForwarder } from "./forwarding.ts";
 import { answerMessage } from "./messages.ts";
-import type { ServedAgent, ServerGround } from "./ports.ts";
+import type { ServedAgent, ServerGround, TaskTarget } from "./ports.ts";
 import { type RateState, type RateTeller, rateHeaders } from "./rates.ts";
 import { AgentRegistry, type WireCaller } from "./registry.ts";
 import { type Endpoint, routeOf, type WireRoute } from "./routes.ts";
@@ -48,6 +49,7 @@ export class WebliskServer {
   private readonly approvals: ApprovalDesk;
   private readonly events: EventPost;
   private readonly trail: TrailReader;
+  private readonly forwarder: TaskForwarder;
   /** Also for a gateway that serves the same agents. */
   readonly tasks: TaskTable;
   private readonly since: number;
@@ -62,7 +64,8 @@ export class WebliskServer {
     this.approvals = new ApprovalDesk(ground);
     this.events = new EventPost(ground);
     this.trail = new TrailReader(ground);
-    this.tasks = new TaskTable(ground, files);
+    this.forwarder = new TaskForwarder(ground, files, this.registry);
+    this.tasks = new TaskTable(ground, files, this.forwarder);
     this.since = ground.now();
   }
 
@@ -94,7 +97,7 @@ export class WebliskServer {
     deregister: ({ caller }) => ok(this.registry.deregister(caller!)),
     services: () => ok(this.registry.directory()),
     channel: ({ body, caller }) => ok(this.channels.open(body!, caller!)),
-    task: (asked) => this.execute(this.served(targetIn(asked.body!.value)), asked),
+    task: (asked) => this.execute(this.target(targetIn(asked.body!.value)), asked),
     task_look: async ({ route, caller, told }) =>
       taskAnswer(await this.tasks.look(route.name, caller!, told)),
     task_cancel: async ({ route, caller, told }) =>
@@ -126,12 +129,12 @@ export class WebliskServer {
   };
 
   private async execute(
-    served: ServedAgent,
+    target: TaskTarget,
     { body, caller, headers, ids, told }: WireCall,
   ): Promise<WireAnswer> {
     const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(headers.prefer ?? ""));
     const manner = { trace: ids.trace, isAsync, told, orAsks: true };
-    return taskAnswer(await this.tasks.execute(served, body!.value, caller!, manner));
+    return taskAnswer(await this.tasks.execute(target, body!, caller!, manner));
   }
 
   private callerOf({ endpoint, name }: WireRoute, token: string | undefined): WireCaller {
@@ -150,6 +153,12 @@ export class WebliskServer {
       trace: ids.trace,
       now,
     });
+  }
+
+  private target(name: string): TaskTarget {
+    const elsewhere = this.registry.find(name);
+    const isServed = elsewhere === undefined || this.ground.agents.some((agent) => agent.name === name);
+    return isServed ? this.served(name) : this.forwarder.targetOf(elsewhere);
   }
 
   private served(name: string): ServedAgent {
@@ -254,9 +263,11 @@ const targetIn = ({ target_agent, target, payload }: JsonObject): string => {
 };
 
 const taskAnswer = (answer: TaskAnswer): WireAnswer => {
-  if ("result" in answer) return ok(answer.result);
+  const { text } = answer;
+  const told = (body: JsonObject): WireAnswer => ({ ...ok(body), ...(text !== undefined && { text }) });
+  if ("result" in answer) return told(answer.result);
   const { task_id, pending } = answer;
-  if (pending !== undefined) return ok(pending);
+  if (pending !== undefined) return told(pending);
   return {
     status: 202,
     body: { task_id, status: "accepted" },

@@ -1,6 +1,7 @@
 /**
  * TaskTable of served agents. A task is a worker: its labels hold the id of the task, a digest of the request and its sender, so the
- * daemon's log is the table of tasks, and a server that starts again knows all of them. Only the signed result is a file.
+ * daemon's log is the table of tasks, and a server that starts again knows all of them. Only the signed result is a file. A task of an
+ * agent elsewhere has a file in the place of a worker (forwarding.ts); an id means one task, wherever that is.
  */
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
@@ -11,18 +12,21 @@ import {
   WEBLISK_BUSY_RETRY_S,
   WEBLISK_CANCEL_WAIT_MS,
   WEBLISK_DEADLINE_MAX_MS,
+  WEBLISK_FORWARD_SOON_MS,
   WEBLISK_TASK_WAIT_MAX_MS,
   WEBLISK_TASKS_MAX,
 } from "../../base/limits.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { readAs } from "../types/read.ts";
 import { TaskRequest } from "../types/tasks.ts";
+import type { WireBody } from "../wire/body.ts";
 import { newWireId, wireId } from "../wire/ids.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
 import type { ServerFiles } from "./files.ts";
+import type { ForwardAttempt, KeptForward, TaskForwarder } from "./forwarding.ts";
 import type { RegisteredAgent } from "./grants.ts";
 import { AGENT, DIGEST, SENDER, TASK } from "./labels.ts";
-import type { ServedAgent, ServerGround, TaskWorker } from "./ports.ts";
+import type { ServerGround, TaskSender, TaskTarget, TaskWorker } from "./ports.ts";
 import { type RateTeller, RequestRate } from "./rates.ts";
 import { pendingResult, RESULT_TIDY, requestDigest, resultOf } from "./results.ts";
 
@@ -31,22 +35,19 @@ interface KeptResult {
   readonly from: string;
   readonly request_digest: string;
   readonly result: JsonObject;
+  /** As an agent elsewhere has written it. */
+  readonly text?: string;
 }
 
 /** A task that is not over. `pending`: its signed result for now, since it waits for an approval. */
 export interface UnfinishedTask {
   readonly task_id: string;
   readonly pending?: JsonObject;
+  readonly text?: string;
 }
 
 /** Its signed result, or that it goes on. */
-export type TaskAnswer = { readonly result: JsonObject } | UnfinishedTask;
-
-/** Somebody who gives tasks: a registered agent, or another hub. */
-export interface TaskSender {
-  readonly agent: Pick<RegisteredAgent, "name" | "profile">;
-  readonly capabilities: readonly string[];
-}
+export type TaskAnswer = Pick<KeptResult, "result" | "text"> | UnfinishedTask;
 
 interface TaskManner {
   readonly trace: string;
@@ -64,47 +65,57 @@ interface TaskFacts {
   readonly from: string;
   readonly request_digest: string;
   readonly worker?: TaskWorker;
+  /** That of an agent elsewhere. */
+  readonly forward?: { readonly kept: KeptForward; readonly attempt: ForwardAttempt | undefined };
   readonly result?: JsonObject;
+  readonly text?: string;
 }
 
 export class TaskTable {
   private readonly ground: ServerGround;
   private readonly files: ServerFiles;
+  private readonly forwarder: TaskForwarder;
   private readonly perSender = new RequestRate(WEBLISK_AGENT_TASKS_MAX);
   private readonly looks = new RequestRate(WEBLISK_AGENT_LOOKS_MAX);
   private readonly perServer = new RequestRate(WEBLISK_TASKS_MAX);
   /** One task is looked up and begun at a time, so that none begins twice and no place is taken twice. */
   private beginning: Promise<unknown> = Promise.resolve();
 
-  constructor(ground: ServerGround, files: ServerFiles) {
+  constructor(ground: ServerGround, files: ServerFiles, forwarder: TaskForwarder) {
     this.ground = ground;
     this.files = files;
+    this.forwarder = forwarder;
   }
 
   /** Begins the task, or finds it, and waits for its end, unless it is not to. Throws AGENT_TIMEOUT if that takes too long. */
   async execute(
-    served: ServedAgent,
-    body: JsonObject,
+    target: TaskTarget,
+    body: WireBody,
     caller: TaskSender,
     { trace, isAsync, name, told, orAsks = false }: TaskManner,
   ): Promise<TaskAnswer> {
-    const request = readAs(TaskRequest, body);
+    const request = readAs(TaskRequest, body.value);
     const task_id = wireId(request.id);
     if (task_id === undefined) throw invalid("id_malformed", "The id is not 32 hex digits; make a new one.");
     const now = this.ground.now();
     this.perSender.take(caller.agent.name, now, told);
     this.perServer.take("all", now, told);
-    const missing = served.capabilities.filter((name) => !caller.capabilities.includes(name));
+    const missing = target.capabilities.filter((name) => !caller.capabilities.includes(name));
     if (missing.length > 0)
       throw new WebliskRefusal(
         "FORBIDDEN",
-        `The token lacks ${missing.join(", ")}; a person grants it: agent weblisk grant ${caller.agent.name} ${served.capabilities.join(" ")}. Then register again, with a nonce.`,
+        `The token lacks ${missing.join(", ")}; a person grants it: agent weblisk grant ${caller.agent.name} ${target.capabilities.join(" ")}. Then register again, with a nonce.`,
         { reason: "capability_missing", detail: { missing } },
       );
-    const asked = { served, task_id, request, body, caller, trace, name };
+    const asked = { target, task_id, request, body, caller, trace, name };
     const known = await this.inTurn(() => this.foundOrBegun(asked));
-    if (known.result !== undefined) return { result: known.result };
-    if (isAsync) return { task_id };
+    if (isDone(known)) return known;
+    if (isAsync) {
+      // A sender that does not wait learns of an agent that is away.
+      if (known.forward !== undefined)
+        await this.forwarder.ended(known.forward.attempt, WEBLISK_FORWARD_SOON_MS);
+      return { task_id };
+    }
     const until = request.deadline === undefined ? Number.POSITIVE_INFINITY : request.deadline * 1_000 - now;
     const within_ms = Math.min(WEBLISK_TASK_WAIT_MAX_MS, Math.max(0, until));
     const answer = await this.ended(task_id, known, caller, { within_ms, orAsks });
@@ -131,7 +142,7 @@ export class TaskTable {
     const task_id = wireId(id);
     const known = task_id === undefined ? undefined : await this.known(task_id);
     if (task_id === undefined || known === undefined || known.from !== caller.agent.name) throw unknownTask();
-    return known.result === undefined ? this.ended(task_id, known, caller, wait) : { result: known.result };
+    return isDone(known) ? known : this.ended(task_id, known, caller, wait);
   }
 
   /** Ends the caller's own task. */
@@ -139,6 +150,7 @@ export class TaskTable {
     const answer = await this.look(id, caller, told);
     if ("result" in answer) return answer;
     const known = await this.known(answer.task_id);
+    if (known?.forward !== undefined) throw atItsAgent(known.agent);
     if (known?.worker !== undefined)
       await this.ground.workers.kill(known.worker.id, `${caller.agent.name} cancelled its task.`);
     return this.seen(id, caller, { within_ms: WEBLISK_CANCEL_WAIT_MS, orAsks: false });
@@ -154,6 +166,9 @@ export class TaskTable {
     this.files.tidy("results", this.ground.now(), RESULT_TIDY);
     const kept = this.files.read<KeptResult>("results", task_id);
     if (kept !== undefined) return kept;
+    const forward = this.forwarder.known(task_id);
+    if (forward !== undefined)
+      return { ...forward, forward: { kept: forward, attempt: this.forwarder.attempt(task_id) } };
     const [worker] = await this.ground.workers.find({ [TASK]: task_id });
     if (worker === undefined) return undefined;
     const label = (name: string): string => worker.labels[name] ?? "";
@@ -161,58 +176,90 @@ export class TaskTable {
   }
 
   private async foundOrBegun(asked: TaskCall): Promise<TaskFacts> {
-    const { served, task_id, body, caller } = asked;
-    const request_digest = requestDigest(served.name, body);
+    const { target, task_id, body, caller } = asked;
+    const request_digest = requestDigest(target.name, body.value);
     const from = caller.agent.name;
     const known = await this.known(task_id);
-    if (known === undefined) return this.begun(asked, request_digest);
-    if (known.request_digest === request_digest && known.from === from) return known;
-    throw new WebliskRefusal("INVALID_REQUEST", "Another request has this id; make a new one.", {
-      reason: "task_id_reused",
-      http: 409,
-    });
+    if (known !== undefined && (known.request_digest !== request_digest || known.from !== from))
+      throw new WebliskRefusal("INVALID_REQUEST", "Another request has this id; make a new one.", {
+        reason: "task_id_reused",
+        http: 409,
+      });
+    if (known?.result !== undefined || known?.worker !== undefined) return known;
+    if (target.elsewhere === undefined) return this.begun(asked, request_digest);
+    return this.forwarded(asked, target.elsewhere, request_digest, known?.forward?.kept);
   }
 
-  private async begun(
-    { served, task_id, request, body, caller, trace, name }: TaskCall,
-    digest: string,
-  ): Promise<TaskFacts> {
-    const { workers, now } = this.ground;
-    const deadline_ms = request.deadline === undefined ? undefined : request.deadline * 1_000;
-    if (deadline_ms !== undefined && deadline_ms <= now())
-      throw invalid("deadline_passed", "The deadline has passed; set a later one.");
-    if (deadline_ms !== undefined && deadline_ms > now() + WEBLISK_DEADLINE_MAX_MS)
+  /** Gives it to its agent elsewhere, or once more, if nobody has answered for it yet. */
+  private forwarded(
+    { task_id, request, body, caller, trace }: TaskCall,
+    agent: RegisteredAgent,
+    request_digest: string,
+    earlier: KeptForward | undefined,
+  ): TaskFacts {
+    const now = this.ground.now();
+    // Its result may have been kept, and removed since.
+    if (earlier !== undefined && earlier.given_ms < now - RESULT_TIDY.keep_ms) throw forgotten();
+    const deadline_ms = earlier === undefined ? this.deadlineOf(request) : undefined;
+    const forward = earlier ?? {
+      ...{ agent: agent.name, agent_id: agent.agent_id, from: caller.agent.name, request_digest },
+      ...{ given_ms: now, ...(deadline_ms !== undefined && { deadline_ms }) },
+    };
+    return {
+      ...forward,
+      forward: {
+        kept: forward,
+        attempt: this.forwarder.give({ task_id, body, caller, trace }, agent, forward),
+      },
+    };
+  }
+
+  /** Epoch milliseconds; undefined without one. */
+  private deadlineOf({ deadline }: TaskCall["request"]): number | undefined {
+    if (deadline === undefined) return undefined;
+    const [deadline_ms, now] = [deadline * 1_000, this.ground.now()];
+    if (deadline_ms <= now) throw invalid("deadline_passed", "The deadline has passed; set a later one.");
+    if (deadline_ms > now + WEBLISK_DEADLINE_MAX_MS)
       throw invalid(
         "deadline_too_late",
         `The deadline is over ${WEBLISK_DEADLINE_MAX_MS / 86_400_000} days away.`,
       );
+    return deadline_ms;
+  }
+
+  private async begun(
+    { target, task_id, request, body, caller, trace, name }: TaskCall,
+    digest: string,
+  ): Promise<TaskFacts> {
+    const { workers } = this.ground;
+    const deadline_ms = this.deadlineOf(request);
     const prompt = promptIn(request);
     const cwd = this.placeOf(request.context.workspace_root);
-    const running = await workers.running({ [AGENT]: served.name }, served.max_concurrent);
-    if (running.length >= served.max_concurrent)
+    const running = await workers.running({ [AGENT]: target.name }, target.max_concurrent);
+    if (running.length >= target.max_concurrent)
       throw new WebliskRefusal(
         "RATE_LIMITED",
-        `${served.name} works on ${running.length} tasks; try again later.`,
+        `${target.name} works on ${running.length} tasks; try again later.`,
         {
           reason: "max_concurrent",
           retry_after: WEBLISK_BUSY_RETRY_S,
         },
       );
-    const facts = { agent: served.name, from: caller.agent.name, request_digest: digest };
+    const facts = { agent: target.name, from: caller.agent.name, request_digest: digest };
     const labels = {
       [TASK]: task_id,
-      [AGENT]: served.name,
+      [AGENT]: target.name,
       [DIGEST]: digest,
       [SENDER]: facts.from,
     };
     const id = await workers.spawn({
-      agent: served.name,
+      agent: target.name,
       prompt,
       cwd,
       priority: request.priority,
       ...(deadline_ms !== undefined && { deadline_ms }),
       labels,
-      trace: wireId(asObject(body.context)?.trace_id) ?? trace,
+      trace: wireId(asObject(body.value.context)?.trace_id) ?? trace,
       ...(name !== undefined && { name }),
       key: `weblisk:${task_id}`,
     });
@@ -225,7 +272,11 @@ export class TaskTable {
     caller: TaskSender,
     { within_ms, orAsks }: EndWait,
   ): Promise<TaskAnswer> {
-    const { agent, from, request_digest, worker } = known;
+    const { agent, from, request_digest, worker, forward } = known;
+    if (forward !== undefined) {
+      const end = await this.forwarder.ended(forward.attempt, within_ms);
+      return end === undefined ? { task_id } : { task_id, ...end };
+    }
     if (worker === undefined) return { task_id };
     const end = await this.ground.workers.end(worker.id, within_ms, orAsks);
     if (end === undefined) return orAsks ? this.unfinished(task_id, known, worker, caller) : { task_id };
@@ -267,16 +318,18 @@ export class TaskTable {
   }
 }
 
+const isDone = (known: TaskFacts): known is TaskFacts & KeptResult => known.result !== undefined;
+
 interface EndWait {
   readonly within_ms: number;
   readonly orAsks: boolean;
 }
 
 interface TaskCall {
-  readonly served: ServedAgent;
+  readonly target: TaskTarget;
   readonly task_id: string;
   readonly request: ReturnType<typeof readAs<typeof TaskRequest>>;
-  readonly body: JsonObject;
+  readonly body: WireBody;
   readonly caller: TaskSender;
   readonly trace: string;
   readonly name: string | undefined;
@@ -290,6 +343,13 @@ const forgotten = (): WebliskRefusal =>
     "RETENTION_EXPIRED",
     `A result is kept for ${RESULT_TIDY.keep_ms / 86_400_000} days; give the task again, with a new id.`,
     { reason: "result_expired" },
+  );
+
+const atItsAgent = (agent: string): WebliskRefusal =>
+  new WebliskRefusal(
+    "INVALID_REQUEST",
+    `The task is at ${agent}, and the protocol has no way to end it there; give tasks of such agents a deadline.`,
+    { reason: "task_elsewhere", http: 409 },
   );
 
 const unknownTask = (): WebliskRefusal =>

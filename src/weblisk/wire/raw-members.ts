@@ -1,6 +1,10 @@
 /** The texts of an object's members as they arrived: JSON.parse loses escapes, blanks and the order of integer-like names. Pure. */
 import { endOfString } from "../../protocol/validate/json.ts";
 
+/** The object of these members, each as it is written here. */
+export const textOfMembers = (members: ReadonlyMap<string, string>): string =>
+  `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
+
 /** `text` is a valid JSON object without duplicate members. */
 export const rawMembers = (text: string): ReadonlyMap<string, string> => {
   const members = new Map<string, string>();

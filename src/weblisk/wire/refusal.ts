@@ -35,8 +35,13 @@ export class WebliskRefusal extends Error {
 export interface WireAnswer {
   readonly status: number;
   readonly body: JsonObject;
+  /** The body as somebody else has written it, which goes on as it came. */
+  readonly text?: string;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+/** Somebody else's text on one line, without signs that steer a terminal. */
+export const plain = (said: string): string => said.replace(/\p{C}+/gu, " ").slice(0, WEBLISK_TEXT_MAX_CHARS);
 
 /** The answer to a request that was refused. */
 export const answerOfRefusal = ({ code, message, facts }: WebliskRefusal): WireAnswer => {

@@ -87,7 +87,7 @@ export class RemoteAgent {
   send(
     method: string,
     path: string,
-    body?: object,
+    body?: object | string,
     headers: Record<string, string> = {},
   ): Promise<WireReply> {
     return send(this.base, method, path, body, { authorization: `Bearer ${this.token}`, ...headers });

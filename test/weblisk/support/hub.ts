@@ -25,8 +25,10 @@ import type { HubGround, PeerDesk } from "../../../src/weblisk/federation/ports.
 import { KeptKeys } from "../../../src/weblisk/identity/kept-keys.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
 import { ServerFiles } from "../../../src/weblisk/server/files.ts";
+import { TaskForwarder } from "../../../src/weblisk/server/forwarding.ts";
 import { listen } from "../../../src/weblisk/server/listener.ts";
 import type { TaskOrder, TaskWorkers } from "../../../src/weblisk/server/ports.ts";
+import { AgentRegistry } from "../../../src/weblisk/server/registry.ts";
 import { TaskTable } from "../../../src/weblisk/server/tasks.ts";
 import { Registry, TERMS } from "../../control/federation/support.ts";
 
@@ -211,7 +213,9 @@ export const makeHub = async (
     agents,
     roots,
     workers,
+    exchange: async () => "silent" as const,
     now,
+    pause: async () => undefined,
     randomBytes,
     tell,
   };
@@ -236,7 +240,8 @@ export const makeHub = async (
   /** Makes anew all that a process of it has in memory. */
   const start = (): void => {
     killer.isDead = false;
-    const tasks = new TaskTable(served, files);
+    const forwarder = new TaskForwarder(served, files, new AgentRegistry(served, files));
+    const tasks = new TaskTable(served, files, forwarder);
     gateway = new FederationGateway({ ...served, ...ground, own, offers: { [CAPABILITY]: "clerk" }, tasks });
   };
   keepOwnHub({ files: new ServerFiles(stateDir) }, own);

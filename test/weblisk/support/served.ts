@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { AlgorithmName } from "../../../src/protocol/words.ts";
+import { exchange } from "../../../src/weblisk/client/exchange.ts";
 import { KeptKeys } from "../../../src/weblisk/identity/kept-keys.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
 import { ServerFiles } from "../../../src/weblisk/server/files.ts";
@@ -150,7 +152,9 @@ export const makeServed = async (
     agents: [{ name: "echo", description: "It echoes.", capabilities: ["llm:chat"], max_concurrent: 4 }],
     roots: [realpathSync(stateDir)],
     workers: endAtOnce({ orders, posts, now: () => now, isReachable: () => isThere }),
+    exchange,
     now: () => now,
+    pause: (ms, signal) => sleep(ms, undefined, { signal }),
     randomBytes,
     tell: (defect) => defects.push(defect),
   });
