@@ -1495,3 +1495,17 @@ export const TELEMETRY_REREAD_MS = 1_000;
 export const TELEMETRY_HEADERS_MAX = 32;
 /** Bytes of the file with the cursor. */
 export const TELEMETRY_FILE_MAX_BYTES = 4_096;
+/** How often a node of a cluster renews its lease, and how soon it tries again where that failed. */
+export const CLUSTER_HEARTBEAT_MS = 2_000;
+export const CLUSTER_RETRY_MS = 500;
+/** A node whose beat stood still for so long, by the clock of one that looks, has no lease. */
+export const CLUSTER_LEASE_MS = 8_000;
+/** How long before the end of its lease a node begins to stop its runs: a stop with its search takes less. */
+export const CLUSTER_STOP_ROOM_MS = 3_000;
+/** By so much a node ends its lease early, because clocks of two machines run at different rates: a twentieth of the lease. */
+export const CLUSTER_DRIFT_ROOM_MS = 400;
+/** How often a node looks at the cluster; and the time between two looks after which it counts the stillness of others anew. */
+export const CLUSTER_LOOK_MS = 250;
+export const CLUSTER_LOOK_GAP_MAX_MS = 3_000;
+/** An answer of the cluster's store that takes longer is given up; its effect may have come. */
+export const CLUSTER_ANSWER_MS = 1_000;

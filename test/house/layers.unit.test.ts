@@ -10,6 +10,7 @@ const rows = [
   "store",
   "supervisor",
   "control",
+  "cluster",
   "adapters",
   "workspace",
   "skills",
@@ -66,7 +67,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */
 const pureRooms =
-  /^(protocol|commands|tree-file|supervisor|control|weblisk\/(wire|signing|types)|web\/model|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
+  /^(protocol|commands|tree-file|supervisor|control|cluster|weblisk\/(wire|signing|types)|web\/model|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
 /** The client is thin: of the daemon it knows how to find and start one, and the wire; of the rest only what goes on the wire. */
 const clientMayImport = ["base", "protocol", "commands", "cli"];
 
@@ -178,7 +179,7 @@ describe("pure rooms", () => {
     expect([...impure, ...calls]).toEqual([]);
   });
 
-  it.each(files.filter((file) => /^(supervisor|control)\//.test(file)))(
+  it.each(files.filter((file) => /^(supervisor|control|cluster)\//.test(file)))(
     "%s knows the wire and itself: no effect, no machine, no store",
     (file) => {
       const foreign = importsOf(file)

@@ -29,6 +29,8 @@ const FOLD = "src/supervisor/tree/evolve.ts";
 const DRAFT = "src/supervisor/tree/draft.ts";
 const MACHINE = "src/actors/machine/worker-machine.ts";
 
+const cluster = (name: string): string => `test/cluster/${name}.unit.test.ts`;
+
 export const MUTANTS: readonly Mutant[] = [
   {
     file: WINDOW,
@@ -477,5 +479,75 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '["-wal", "-shm"]',
     why: "SQLite waits for ever in a FIFO that has the name of its journal",
     by: "test/store/sqlite/database.int.test.ts",
+  },
+  {
+    file: "src/cluster/lease.ts",
+    find: "now >= until_ms - CLUSTER_STOP_ROOM_MS",
+    replace: "now >= until_ms",
+    why: "a node begins to stop when its lease is over already",
+    by: cluster("protocol"),
+  },
+  {
+    file: "src/cluster/lease.ts",
+    find: 'if (lease.phase === "stopping" ||',
+    replace: "if (",
+    why: "a node goes on in the middle of a stop",
+    by: cluster("lease"),
+  },
+  {
+    file: "src/cluster/lease.ts",
+    find: "return isLonger ? lease :",
+    replace: "return lease.term > term ? lease :",
+    why: "an old answer shortens a lease",
+    by: cluster("lease"),
+  },
+  {
+    file: "src/cluster/sightings.ts",
+    find: "asked_ms - since >= CLUSTER_LEASE_MS",
+    replace: "asked_ms - since >= CLUSTER_LEASE_MS / 2",
+    why: "a node is buried after half a lease",
+    by: cluster("protocol"),
+  },
+  {
+    file: "src/cluster/sightings.ts",
+    find: "known.term === term && known.beat === beat",
+    replace: "known.term === term",
+    why: "a node that beats counts as one that stands still",
+    by: cluster("sightings"),
+  },
+  {
+    file: "src/cluster/sightings.ts",
+    find: "const isAnew = times.asked_ms - before.looked_ms > CLUSTER_LOOK_GAP_MAX_MS;",
+    replace: "const isAnew = false;",
+    why: "whoever looks first after an outage buries all others",
+    by: cluster("sightings"),
+  },
+  {
+    file: "src/cluster/fate.ts",
+    find: 'placement.on_partition === "continue" &&',
+    replace: "placement.needs === null &&",
+    why: "what goes on without a lease is started elsewhere too",
+    by: cluster("fate"),
+  },
+  {
+    file: "src/cluster/decide.ts",
+    find: 'if (lease.phase === "stopping" || last?.state === "sent")',
+    replace: 'if (last?.state === "sent")',
+    why: "a node renews before its stop is done",
+    by: cluster("decide"),
+  },
+  {
+    file: "src/cluster/runs.ts",
+    find: "if (!mayRun(member.lease, times.now)) return",
+    replace: "if (times.now < 0) return",
+    why: "a node without a lease claims workers",
+    by: cluster("decide"),
+  },
+  {
+    file: "src/cluster/budgets.ts",
+    find: 'spent === "unknown" ? held.granted',
+    replace: 'spent === "unknown" ? held.spent',
+    why: "a dead node's portion is given out again",
+    by: cluster("budgets"),
   },
 ];

@@ -1,0 +1,65 @@
+/** The plan of a node after a look: which of its runs end, which begin, and what it takes from nodes that are gone. Pure. */
+import { fateOf } from "./fate.ts";
+import { mayRun } from "./lease.ts";
+import type { ClusterMember, MemberCommand, MemberRun } from "./member.ts";
+import type { ClusterView, Placement } from "./rows.ts";
+import { overdue } from "./sightings.ts";
+
+interface Times {
+  readonly asked_ms: number;
+  readonly now: number;
+}
+
+export const planRuns = (
+  member: ClusterMember,
+  view: ClusterView,
+  times: Times,
+): { readonly runs: ReadonlyMap<string, MemberRun>; readonly commands: readonly MemberCommand[] } => {
+  const runs = new Map(member.runs);
+  const commands: MemberCommand[] = [];
+  const placements = new Map(view.placements.map((placement) => [placement.worker, placement]));
+  for (const run of member.runs.values()) {
+    if (run.phase === "stopping" || staysHere(member, run, placements.get(run.worker))) continue;
+    if (run.phase === "running") {
+      runs.set(run.worker, { ...run, phase: "stopping" });
+      commands.push({ type: "stop", worker: run.worker, term: run.term });
+    } else runs.delete(run.worker);
+  }
+  // A node without a lease takes nothing, begins nothing, and says of nobody that its lease is over.
+  if (!mayRun(member.lease, times.now)) return { runs, commands };
+  for (const { id, term, beat } of overdue(member.sightings, view.nodes, times.asked_ms))
+    if (id !== member.id) commands.push({ type: "bury", node: id, term, beat });
+  for (const placement of view.placements) {
+    const { worker, term, on_partition, starts } = placement;
+    if (isMine(member, placement)) {
+      if (runs.has(worker) || placement.desired !== "running") continue;
+      runs.set(worker, { worker, term, on_partition, starts, phase: "sweeping" });
+      commands.push({ type: "sweep", worker, term });
+    } else if (isToAdopt(member, placement)) commands.push({ type: "adopt", worker, term });
+    else if (isForMe(member, placement, view)) commands.push({ type: "claim", worker, term });
+  }
+  return { runs, commands };
+};
+
+/** A drain moves only what can start elsewhere. */
+const staysHere = (
+  { id, isDraining }: ClusterMember,
+  run: MemberRun,
+  placement: Placement | undefined,
+): boolean => {
+  if (placement === undefined || placement.desired !== "running") return false;
+  if (placement.node !== id || placement.term !== run.term) return false;
+  return !isDraining || placement.needs === null || run.phase === "sweeping";
+};
+
+const isMine = ({ id, lease }: ClusterMember, { node, node_term }: Placement): boolean =>
+  node === id && node_term === lease.term;
+
+const isToAdopt = ({ id }: ClusterMember, { node, on_partition, desired }: Placement): boolean =>
+  node === id && on_partition === "continue" && desired === "running";
+
+/** Each node takes only for itself: one that cannot reach the store gets nothing. */
+const isForMe = ({ id }: ClusterMember, placement: Placement, view: ClusterView): boolean => {
+  const fate = fateOf(placement, view);
+  return fate.type === "goes" && fate.to.id === id;
+};
