@@ -13,6 +13,7 @@ const APART = [
 /** They begin first, so that no processor waits for one of them at the end. The others follow, large files first. */
 const LONG = [
   "test/chaos/crash-points.chaos.test.ts",
+  "test/chaos/federation-steps.chaos.test.ts",
   "test/chaos/children.chaos.test.ts",
   "test/daemon/older-version.e2e.test.ts",
   "test/daemon/state-files.e2e.test.ts",

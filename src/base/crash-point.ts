@@ -1,6 +1,7 @@
 /**
- * Named places at which a chaos test makes the daemon, or the command that upgrades it, die (docs/explanation/chaos.md).
- * Only these two programs arm a crash point, from their own environment. They never hand the variable on (daemon/start.ts).
+ * Named places at which a chaos test makes the daemon, the command that upgrades it, or a process of a hub die
+ * (docs/explanation/chaos.md). Only these programs arm a crash point, from their own environment. They never hand the variable
+ * on (daemon/start.ts).
  * In every other process a passage costs one comparison.
  */
 
@@ -112,6 +113,8 @@ export const CRASH_POINTS = [
   "notify-before-send",
   /** A target has taken a notification, but the outbox still has it. */
   "notify-sent",
+  /** A gateway, or a command of a hub, has changed a file, or has the answer of its daemon or of another hub, and has not gone on. */
+  "weblisk-step",
   "answer-before",
   "answer-after",
   /** The daemon was asked to stop, and releases its agents. */
@@ -129,6 +132,10 @@ export type CrashPoint = (typeof CRASH_POINTS)[number];
 let armed: CrashPoint | undefined;
 let left = 0;
 let die: () => void = () => undefined;
+
+/** Arms what the environment of this process says; it dies by SIGKILL. */
+export const armHere = (env: Readonly<Record<string, string | undefined>>): void =>
+  armCrashPoint(env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
 
 /** Arms POINT:N, the N-th passage from now on. Throws if `wanted` has another form. Arms nothing if it is undefined. */
 export const armCrashPoint = (wanted: string | undefined, crash: () => void): void => {

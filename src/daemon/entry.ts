@@ -2,7 +2,7 @@
 import "./close-inherited.ts";
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
-import { armCrashPoint, CRASH_VARIABLE } from "../base/crash-point.ts";
+import { armHere } from "../base/crash-point.ts";
 import { openRuntime } from "../runtime/open.ts";
 import { COMPILE_CACHE_VARIABLE } from "./node-flags.ts";
 import { checkReadable } from "./offline.ts";
@@ -19,7 +19,7 @@ if (stateDir === undefined || !stateDir.startsWith("/")) {
 }
 // No process that the daemon starts may write there.
 delete process.env[COMPILE_CACHE_VARIABLE];
-armCrashPoint(process.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
+armHere(process.env);
 const takeOver = {
   check: () => {
     checkReadable(stateDir);

@@ -41,8 +41,11 @@ const CHAIN = full ? 1 : 13;
 /** Between two batches of 50 lines of a counter. Every daemon of a chain reads them: more lines would only cost time. */
 const COUNTER_PAUSE_S = 0.25;
 
-/** Those of a bridge are passed by its runs alone (bridge-crashes.chaos.test.ts), those of the outbox where there is a target (notifications.chaos.test.ts). */
-const OWN_POINTS = CRASH_POINTS.filter((point) => !/^(bridge|notify)-/.test(point));
+/**
+ * Those of a bridge are passed by its runs alone (bridge-crashes.chaos.test.ts), those of the outbox where there is a target
+ * (notifications.chaos.test.ts), and that of a hub by other processes (federation-steps.chaos.test.ts).
+ */
+const OWN_POINTS = CRASH_POINTS.filter((point) => !/^(bridge|notify|weblisk)-/.test(point));
 const crashes: readonly Crash[] = PASSAGES.flatMap((passage) =>
   OWN_POINTS.filter((point) => passage <= (PASSAGES_MAX[point] ?? Number.POSITIVE_INFINITY)).map((point) => ({
     point,

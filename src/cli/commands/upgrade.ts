@@ -5,7 +5,7 @@
  */
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { armCrashPoint, CRASH_VARIABLE, crashPoint } from "../../base/crash-point.ts";
+import { armHere, crashPoint } from "../../base/crash-point.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_READY_MS, TAKE_OVER_WAIT_MS } from "../../base/limits.ts";
 import { commandLine } from "../../base/shell.ts";
 import { type DaemonFile, readDaemonFile } from "../../daemon/daemon-file.ts";
@@ -37,7 +37,7 @@ export const upgrade: CommandHandler = async (context) => {
   }
   refuseManaged(before.pid);
   refuseWithoutRoom(stateDir); // here too: on a full disk the successor cannot even log why
-  armCrashPoint(context.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
+  armHere(context.env);
   const env = environmentOf(before.pid) ?? context.env;
   const done = context.progress(`version ${VERSION} takes over from ${before.version}`);
   const release = claimStart(stateDir);

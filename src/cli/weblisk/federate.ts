@@ -1,6 +1,7 @@
 /** `agent peer connect` and `agent peer task`: this hub shows itself to another one, and has it do tasks. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { armHere, crashPoint } from "../../base/crash-point.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { PeerDesk } from "../../weblisk/federation/opened.ts";
@@ -12,18 +13,25 @@ const federation = () => import("../../weblisk/federation/opened.ts");
 const server = () => import("../../weblisk/server/opened.ts");
 const identity = () => import("../../weblisk/identity/opened.ts");
 
+/** The daemon has it on record. */
+const decided = <T>(view: T): T => {
+  crashPoint("weblisk-step");
+  return view;
+};
+
 /** The daemon's decisions about peers. */
 export const deskOf = (link: LastingLink): PeerDesk => ({
   show: (hub_id) => link.ask("peer/show", { hub_id }),
-  meet: (declared) => link.ask("peer/meet", declared),
-  rekey: (change) => link.ask("peer/rekey", change),
-  revoke: (hub_id, reason) => link.ask("peer/revoke", { hub_id, reason }),
-  admit: (task) => link.ask("peer/admit", task),
-  settle: (task) => link.ask("peer/settle", task),
+  meet: (declared) => link.ask("peer/meet", declared).then(decided),
+  rekey: (change) => link.ask("peer/rekey", change).then(decided),
+  revoke: (hub_id, reason) => link.ask("peer/revoke", { hub_id, reason }).then(decided),
+  admit: (task) => link.ask("peer/admit", task).then(decided),
+  settle: (task) => link.ask("peer/settle", task).then(decided),
   audit: (after) => link.ask("audit/list", { after }),
 });
 
-const askerOf = async ({ stateDir, connect }: Context) => {
+const askerOf = async ({ stateDir, connect, env }: Context) => {
+  armHere(env);
   const [{ HubAsker, ownHub, postToHub }, { ServerFiles }, { ensureIdentity, ORCHESTRATOR }] =
     await Promise.all([federation(), server(), identity()]);
   const files = new ServerFiles(stateDir);

@@ -2,6 +2,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { armHere } from "../../base/crash-point.ts";
 import { authorityOf } from "../../base/http-address.ts";
 import { WEBLISK_CONCURRENT_DEFAULT } from "../../base/limits.ts";
 import { makeRandomPool } from "../../base/random-pool.ts";
@@ -27,6 +28,7 @@ const client = () => import("../../weblisk/client/opened.ts");
 /** Serves until the command is stopped. The workers go on. */
 export const serve: CommandHandler = async (context) => {
   const [{ KeptKeys, WebliskServer, listen }, { exchange }] = await Promise.all([server(), client()]);
+  armHere(context.env);
   const { flags, call } = context;
   const kinds = namedKinds(call);
   const roots = ((flags.root as string[] | undefined) ?? ["."]).map((root) => rootOf(context, root));

@@ -1,4 +1,6 @@
 /** The workers of Weblisk tasks, by the daemon's socket. */
+
+import { crashPoint } from "../../base/crash-point.ts";
 import type { JsonObject } from "../../base/json.ts";
 import {
   WEBLISK_APPROVAL_LOOK_MS,
@@ -163,7 +165,9 @@ export class DaemonTaskWorkers implements TaskWorkers {
       ...(/[1-9a-f]/.test(trace) &&
         /[1-9a-f]/.test(span) && { trace: { traceparent: `00-${trace}-${span}-01` } }),
     };
-    return (await this.ground.link.ask("agent/spawn", { spec, idempotency_key: key })).id;
+    const { id } = await this.ground.link.ask("agent/spawn", { spec, idempotency_key: key });
+    crashPoint("weblisk-step");
+    return id;
   }
 
   async end(id: string, within_ms: number, orAsks = false): Promise<TaskEnd | undefined> {
@@ -175,6 +179,7 @@ export class DaemonTaskWorkers implements TaskWorkers {
       if (await this.hasEnded(id, slice)) break;
       if (performance.now() >= until || (orAsks && (await this.approvals(id)).length > 0)) return undefined;
     }
+    crashPoint("weblisk-step");
     const worker = await link.ask("agent/info", { id });
     const { text, isCut } = await this.outputOf(id);
     const changed = worker.workspace === null ? undefined : await this.changesOf(id);

@@ -1,4 +1,5 @@
 /** Sends a request to another hub, and reads its answer within bounds: the address is guarded as for every peer of the wire. */
+import { crashPoint } from "../../base/crash-point.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { FEDERATION_POST_MAX_MS } from "../../base/limits.ts";
 import { saysItsAddress } from "../../base/orchestrator-url.ts";
@@ -31,6 +32,7 @@ export const postToHub: HubPost = async (url, body, token) => {
     timeout_ms: FEDERATION_POST_MAX_MS,
     ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
   });
+  crashPoint("weblisk-step");
   if (typeof reply === "string") return reply;
   return { status: reply.status, body: reply.body ?? { value: {}, raw: new Map() } };
 };

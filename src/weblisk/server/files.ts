@@ -4,6 +4,7 @@
  */
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { crashPoint } from "../../base/crash-point.ts";
 import { readRegular, statRegular } from "../../base/files/regular-file.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { syncPath } from "../../base/files/sync-path.ts";
@@ -60,9 +61,11 @@ export class ServerFiles {
     this.make(folder);
     const path = this.pathOf(folder, name);
     replaceFile(path, `${JSON.stringify(value)}\n`);
-    if (!AGREED.has(folder)) return;
-    syncPath(path);
-    syncPath(dirname(path));
+    if (AGREED.has(folder)) {
+      syncPath(path);
+      syncPath(dirname(path));
+    }
+    crashPoint("weblisk-step");
   }
 
   /** Writes it if it is not there, whole from its first moment. The value that is there then. */
@@ -74,6 +77,7 @@ export class ServerFiles {
     try {
       linkSync(next, path);
       syncPath(dirname(path));
+      crashPoint("weblisk-step");
       return value;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
@@ -95,6 +99,7 @@ export class ServerFiles {
       return false;
     }
     syncPath(dirname(path));
+    crashPoint("weblisk-step");
     return true;
   }
 

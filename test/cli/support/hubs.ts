@@ -16,13 +16,13 @@ export const serveHub = async (
   name: string,
   port: string,
   more: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<HubUnderTest> => {
-  const server = commands.start([
-    ...["weblisk", "serve", "--listen", "0", "--federation", port, "--hub", name],
-    ...more,
-  ]);
+  const argv = ["weblisk", "serve", "--listen", "0", "--federation", port, "--hub", name, ...more];
+  const server = commands.start(argv, env);
   await until(() => {
-    if (server.child.exitCode !== null) throw new Error(server.err());
+    const { exitCode, signalCode } = server.child;
+    if (exitCode !== null || signalCode !== null) throw new Error(server.err());
     return server.out().split("\n").length > 2;
   });
   return { commands, server, url: server.out().split("\n")[1]! };
