@@ -130,7 +130,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "audit/list": peers.audit,
   "audit/verify": peers.verify,
   "identity/show": identity.show,
-  "identity/rotate": identity.rotate,
+  "identity/rotate": async (context) => (await import("./weblisk/serve.ts")).rotate(context),
   "identity/export": identity.exported,
   "skill/run": skills.run,
   "skill/list": skills.list,

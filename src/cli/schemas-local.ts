@@ -84,6 +84,15 @@ export const LOCAL_OUTPUTS: Readonly<Record<string, z.ZodType>> = {
       current_signature: z.string().describe("by the old key, over the canonical JSON of all other members"),
       new_signature: z.string().describe("by the new key, over the same"),
     }),
+    registrations: z
+      .array(
+        z.object({
+          url: z.string(),
+          name: z.string().describe("the name of this side there"),
+          is_told: z.boolean().describe("whether the orchestrator knows the new key"),
+        }),
+      )
+      .describe("orchestrators elsewhere at which the identity is registered"),
     effect: z.literal("updated"),
   }),
   "identity/export": identity.extend({

@@ -31,7 +31,7 @@ export const IDENTITY_COMMANDS = inGroup("This machine", [
     exits: [6, 7],
     summary: "Give a Weblisk identity another key, signed by the old one and the new one",
     details:
-      "The statement with both signatures stays in rotation.json: a peer that knows the old key accepts the new one by it. The old private key is gone. A kill in the middle leaves the old key or the new one, whole.",
+      "The statement with both signatures stays in rotation.json: a peer that knows the old key accepts the new one by it. The old private key is gone. An orchestrator at which it is registered (agent weblisk register) is told at once, and its name and rights there stay. A kill in the middle leaves the old key or the new one, whole.",
     args: [identityName],
     flags: [{ ...algorithm, help: "the algorithm of the new key", default: "that of the old one" }],
     examples: ["agent identity rotate", "agent identity rotate reviewer --algorithm ML-DSA-65"],

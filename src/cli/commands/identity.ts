@@ -1,9 +1,7 @@
 /** agent identity …: the key pairs by which Weblisk knows this state directory and its agents. Works on their files directly. */
-import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { AlgorithmName } from "../../protocol/words.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { writePrivate } from "./private-file.ts";
@@ -19,24 +17,14 @@ export const identityProblems = ({ args: [name] }: Call): readonly string[] =>
     ? []
     : [`NAME is 1 to 64 lower-case letters, digits and dashes, not "${name}"`];
 
-const nameIn = async ({ call }: Context): Promise<string> => call.args[0] ?? (await files()).ORCHESTRATOR;
+export const nameIn = async ({ call }: Context): Promise<string> =>
+  call.args[0] ?? (await files()).ORCHESTRATOR;
 
 export const show: CommandHandler = async (context) => {
   const { ensureIdentity, publicPart } = await files();
   const name = await nameIn(context);
   const { directory, isNew, key } = ensureIdentity(context.stateDir, name);
   return success({ ...publicPart(name, key), directory, effect: isNew ? "created" : "noop" });
-};
-
-export const rotate: CommandHandler = async (context) => {
-  const { rotateIdentity, publicPart } = await files();
-  const name = await nameIn(context);
-  const { key, rotation } = rotateIdentity(context.stateDir, name, {
-    algorithm: context.flags.algorithm as AlgorithmName | undefined,
-    timestamp: Math.floor(Date.now() / 1_000),
-    nonce: randomBytes(16).toString("hex"),
-  });
-  return success({ ...publicPart(name, key), rotation, effect: "updated" });
 };
 
 export const exported: CommandHandler = async (context) => {

@@ -7,6 +7,14 @@ interface ShownIdentity extends PublicIdentity {
   readonly effect: string;
 }
 
+interface ShownRotation extends ShownIdentity {
+  readonly registrations: readonly {
+    readonly url: string;
+    readonly name: string;
+    readonly is_told: boolean;
+  }[];
+}
+
 const rows = ({ name, algorithm, public_key, fingerprint, directory }: ShownIdentity, paint: Paint): string =>
   table(
     [
@@ -60,8 +68,17 @@ export const IDENTITY_TEXTS = {
     ),
   "identity/show": (identity: ShownIdentity, { paint }: { readonly paint: Paint }): string =>
     rows(identity, paint),
-  "identity/rotate": (identity: ShownIdentity, { paint }: { readonly paint: Paint }): string =>
-    `${rows(identity, paint)}\n${paint("dim", "The statement with both signatures is in rotation.json.")}`,
+  "identity/rotate": (
+    { registrations, ...identity }: ShownRotation,
+    { paint }: { readonly paint: Paint },
+  ): string =>
+    [
+      rows(identity, paint),
+      ...registrations.map(({ url, name, is_told }) =>
+        is_told ? `${url} knows ${name} by the new key.` : `${url} does not know the new key of ${name} yet.`,
+      ),
+      paint("dim", "The statement with both signatures is in rotation.json."),
+    ].join("\n"),
   /** Only the key, for use in scripts. */
   "identity/export": (
     { public_key, private_file }: PublicIdentity & { readonly private_file: string | null },

@@ -21,6 +21,7 @@ import { DaemonTaskWorkers } from "./workers.ts";
 
 export { register, task } from "./elsewhere.ts";
 export { connectPeer, peerTask } from "./federate.ts";
+export { rotate } from "./rotating.ts";
 
 const server = () => import("../../weblisk/server/opened.ts");
 const client = () => import("../../weblisk/client/opened.ts");

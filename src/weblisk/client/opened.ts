@@ -11,6 +11,7 @@ export { endBy, endOf, failureOf } from "./ends.ts";
 export { exchange } from "./exchange.ts";
 export { OrchestratorClient } from "./orchestrator.ts";
 export { RemoteTask } from "./remote-task.ts";
+export { noteRotation, readyToRotate, tellRotation } from "./rotating.ts";
 
 /** SHA-256 of the public key by which an orchestrator knows this side. */
 export const fingerprintOf = (stateDir: string, as: string = ORCHESTRATOR): string =>

@@ -21,7 +21,15 @@ import { readAs } from "../types/read.ts";
 import type { WireBody } from "../wire/body.ts";
 import { newWireId } from "../wire/ids.ts";
 import type { IncomingReply, OutgoingCall, WireExchange } from "./exchange.ts";
-import { type KnownOrchestrator, keyShown, knownFile, readKnown, writeKnown } from "./known.ts";
+import {
+  dropKnown,
+  type KnownOrchestrator,
+  keyShown,
+  knownFile,
+  knownOf,
+  readKnown,
+  writeKnown,
+} from "./known.ts";
 import { believed, refusedBy, unheard, untrusted } from "./refused.ts";
 import { inTurnOf, type TurnGround } from "./turns.ts";
 
@@ -40,6 +48,9 @@ export interface OwnRegistration {
   readonly isNewKeys?: boolean;
 }
 
+type RegistrationFacts = Pick<KnownOrchestrator, "capabilities" | "own_url">;
+type UntoldChange = KnownOrchestrator & Required<Pick<KnownOrchestrator, "rotation">>;
+
 /** A sender of tasks has no address; this name has none for anybody (RFC 2606). */
 const NO_ADDRESS = "https://holdfast.invalid";
 
@@ -53,17 +64,28 @@ export class OrchestratorClient {
   private readonly ground: ClientGround;
   private readonly place: RemotePlace;
   private readonly call_ms: number;
+  private readonly identity: string;
   private readonly key: IdentityKey;
-  /** The name of this side there. */
-  readonly name: string;
+  private registeredName: string;
 
   /** `call_ms`: the longest request. */
   constructor(ground: ClientGround, place: RemotePlace, call_ms = WEBLISK_CALL_MAX_MS) {
     this.ground = ground;
     this.call_ms = call_ms;
     this.place = place;
-    this.key = ensureIdentity(ground.stateDir, place.as ?? ORCHESTRATOR).key;
-    this.name = place.as ?? `hub-${publicPart(ORCHESTRATOR, this.key).fingerprint.slice(0, 12)}`;
+    this.identity = place.as ?? ORCHESTRATOR;
+    this.key = ensureIdentity(ground.stateDir, this.identity).key;
+    const known = knownOf(ground.files, this.identity).find(({ url }) => url === place.url);
+    this.registeredName = known?.name ?? this.nameByKey();
+  }
+
+  /** The name of this side there. It stays if the key changes. */
+  get name(): string {
+    return this.registeredName;
+  }
+
+  get url(): string {
+    return this.place.url;
   }
 
   get host(): string {
@@ -73,6 +95,11 @@ export class OrchestratorClient {
   /** Registers, or renews. Fails with NOT_AUTHORISED, or as the orchestrator refuses. */
   register(own?: Partial<OwnRegistration>): Promise<KnownOrchestrator> {
     return this.inTurn(() => this.registered(own));
+  }
+
+  /** Has a token that holds; a change of the key that is untold is told. Fails as `register`. */
+  async renew(): Promise<void> {
+    await this.token();
   }
 
   /** Sends a request with the token; one that holds no more is renewed once. */
@@ -126,7 +153,8 @@ export class OrchestratorClient {
   private async token(refused?: string): Promise<string> {
     const good = (): string | undefined => {
       const kept = this.kept();
-      const holds = kept !== undefined && kept.expires_at > this.seconds() + WEBLISK_RENEW_S;
+      const isKnown = kept !== undefined && this.untold() === undefined;
+      const holds = isKnown && kept.expires_at > this.seconds() + WEBLISK_RENEW_S;
       return holds && kept.token !== refused ? kept.token : undefined;
     };
     // Another process may have renewed it meanwhile; a second renewal would end the first one's token.
@@ -134,10 +162,49 @@ export class OrchestratorClient {
   }
 
   private async registered(own: Partial<OwnRegistration> = {}): Promise<KnownOrchestrator> {
-    const { files, randomBytes } = this.ground;
+    const change = this.untold();
+    const rekeyed = change && (await this.rekeyed(change));
+    if (rekeyed !== undefined && Object.keys(own).length === 0) return rekeyed;
     const kept = this.kept();
-    const capabilities = own.capabilities ?? kept?.capabilities ?? AGENT_CAPABILITIES;
-    const own_url = own.own_url ?? kept?.own_url ?? NO_ADDRESS;
+    const facts = {
+      capabilities: own.capabilities ?? kept?.capabilities ?? AGENT_CAPABILITIES,
+      own_url: own.own_url ?? kept?.own_url ?? NO_ADDRESS,
+    };
+    const seen = own.isNewKeys === true ? undefined : kept;
+    const reply = await this.asked(facts);
+    const isOfOldKey = asString(reply.body?.value.code) === "NAMESPACE_CONFLICT";
+    if (!isOfOldKey || kept === undefined || this.name === this.nameByKey())
+      return this.learned(reply, facts, seen);
+    // The old key is gone, and only it could have given the name away.
+    dropKnown(this.ground.files, kept);
+    this.registeredName = this.nameByKey();
+    return this.learned(await this.asked(facts), facts, seen);
+  }
+
+  /** The same name and rights by another key, as both keys have signed; undefined if the orchestrator does not take it. */
+  private async rekeyed({ rotation, ...kept }: UntoldChange): Promise<KnownOrchestrator | undefined> {
+    const sent = await this.send("POST", "/v1/rotate-key", kept.token, { body: { ...rotation } });
+    const reply = asReply(this.place.url, sent);
+    if (reply.status === 200) return this.learned(reply, kept, kept);
+    // It would say so again. A registration by the new key tells whether an earlier answer was lost.
+    writeKnown(this.ground.files, kept);
+    return undefined;
+  }
+
+  /** The facts of a registration whose orchestrator may not know the key of now. */
+  private untold(): UntoldChange | undefined {
+    const kept = this.kept();
+    const rotation = kept?.rotation;
+    if (rotation === undefined || rotation.new_public_key !== publicTextOf(this.key)) return undefined;
+    return { ...kept!, rotation };
+  }
+
+  private nameByKey(): string {
+    return this.place.as ?? `hub-${publicPart(ORCHESTRATOR, this.key).fingerprint.slice(0, 12)}`;
+  }
+
+  /** Asks for a registration. */
+  private async asked({ capabilities, own_url }: RegistrationFacts): Promise<IncomingReply> {
     const now = this.seconds();
     const manifest = {
       name: this.name,
@@ -148,24 +215,30 @@ export class OrchestratorClient {
       public_key: publicTextOf(this.key),
       public_key_alg: this.key.algorithm.name,
       capabilities: capabilities.map((name) => ({ name })),
-      nonce: newWireId(randomBytes),
+      nonce: newWireId(this.ground.randomBytes),
       signed_at: now,
     };
     // It goes out in this very form, so that the signature holds for its text, for its value, and for canonical JSON.
     const body = { manifest, signature: signText(this.key, canonicalJson(manifest)), timestamp: now };
-    const reply = asReply(this.place.url, await this.send("POST", "/v1/register", undefined, { body }));
+    return asReply(this.place.url, await this.send("POST", "/v1/register", undefined, { body }));
+  }
+
+  /** Keeps what the answer to a registration says. `seen`: what was known before. */
+  private async learned(
+    reply: IncomingReply,
+    { capabilities, own_url }: RegistrationFacts,
+    seen: KnownOrchestrator | undefined,
+  ): Promise<KnownOrchestrator> {
     if (reply.status !== 200) throw refusedBy(this.host, reply);
-    const seen = own.isNewKeys === true ? undefined : kept;
     const known = await believed(this.host, () => {
       const said = readAs(RegisterResponse, bodyIn(reply).value);
       const { agent_id, token, expires_at } = said;
-      const key = this.provenKey(said, seen?.key, now);
-      const agents = seen?.agents ?? {};
-      const { url } = this.place;
-      const facts = { url, name: this.name, agent_id, capabilities, own_url, token, expires_at, agents };
-      return { ...facts, ...(key !== undefined && { key }) };
+      const key = this.provenKey(said, seen?.key, this.seconds());
+      const own = { url: this.place.url, identity: this.identity, name: this.name, capabilities, own_url };
+      const given = { agent_id, token, expires_at, agents: seen?.agents ?? {} };
+      return { ...own, ...given, ...(key !== undefined && { key }) };
     });
-    writeKnown(files, known);
+    writeKnown(this.ground.files, known);
     return known;
   }
 

@@ -221,10 +221,13 @@ export const rotateIdentity = (
   name: string,
   {
     algorithm,
+    beforehand,
     ...when
   }: {
     /** Default: that of the old key. */
     readonly algorithm?: AlgorithmName | undefined;
+    /** Called before the new key counts, while both keys can sign. */
+    readonly beforehand?: ((before: IdentityKey, after: IdentityKey) => void) | undefined;
   } & Pick<KeyRotation, "timestamp" | "nonce">,
 ): { readonly key: IdentityKey; readonly rotation: KeyRotation } => {
   const { key: before, directory } = ensureIdentity(stateDir, name);
@@ -242,6 +245,7 @@ export const rotateIdentity = (
       rmSync(begun, { force: true });
       throw rotatedElsewhere(name);
     }
+    beforehand?.(before, key);
     syncPath(directory);
     renameSync(nextKey, secret);
   } catch (cause) {

@@ -4,6 +4,7 @@ import type { AlgorithmName } from "../../protocol/words.ts";
 import { type IdentityKey, publicTextOf } from "./algorithms.ts";
 
 export { ensureIdentity, ORCHESTRATOR, privateBytes, readIdentity, rotateIdentity } from "./key-files.ts";
+export { rotationOf } from "./rotation.ts";
 
 /** The part of an identity that everybody may know. */
 export interface PublicIdentity {

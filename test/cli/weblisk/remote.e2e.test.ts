@@ -124,6 +124,17 @@ it("a worker has its answer, and no file and no variable of it has the key or th
   expect(leaking).toEqual([]);
 });
 
+it("another key keeps its name and its rights there", async () => {
+  const rotated = await here.agent("identity", "rotate");
+  expect(rotated).toMatchObject({ exit: 0, data: { registrations: [{ url, name, is_told: true }] } });
+  const [granted, done] = [
+    await there.agent("weblisk", "grant", name),
+    await here.agent("weblisk", "task", url, "echo", "after it"),
+  ];
+  expect(granted.data).toMatchObject({ fingerprint: rotated.data.fingerprint });
+  expect(done).toMatchObject({ exit: 0, data: { output: { text: "done: after it\n" } } });
+});
+
 it("an agent that fails there fails here, and no restart asks again", async () => {
   const id = await spawn("fail");
   expect((await here.agent("wait", id)).exit).not.toBe(0);
