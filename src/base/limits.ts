@@ -1407,8 +1407,6 @@ export const WEBLISK_FORWARDS_MAX = 64;
 export const WEBLISK_FORWARD_KEEP_MS = 60 * 86_400_000;
 /** Random bytes that are asked of the system at once, for ids. */
 export const RANDOM_POOL_BYTES = 4_096;
-/** A request that waits for the end of its task looks so often whether the task waits for an approval. */
-export const WEBLISK_APPROVAL_LOOK_MS = 1_000;
 /** Approvals that one answer tells: the oldest. */
 export const WEBLISK_APPROVALS_MAX = 100;
 /** Workers of a sender's tasks that one event reaches. */

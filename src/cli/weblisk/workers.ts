@@ -3,7 +3,6 @@
 import { crashPoint } from "../../base/crash-point.ts";
 import type { JsonObject } from "../../base/json.ts";
 import {
-  WEBLISK_APPROVAL_LOOK_MS,
   WEBLISK_APPROVALS_MAX,
   WEBLISK_HEALTH_WAIT_MS,
   WEBLISK_RESULT_TEXT_MAX_BYTES,
@@ -25,6 +24,7 @@ import type {
   TrailPage,
 } from "../../weblisk/server/opened.ts";
 import type { LastingLink } from "../lasting-link.ts";
+import { ApprovalNews } from "./approval-news.ts";
 
 /** As src/weblisk/server writes it; that is loaded on demand alone. */
 const TASK_LABEL = "weblisk_task";
@@ -67,9 +67,11 @@ export interface TaskWorkersGround {
 
 export class DaemonTaskWorkers implements TaskWorkers {
   private readonly ground: TaskWorkersGround;
+  private readonly news: ApprovalNews;
 
   constructor(ground: TaskWorkersGround) {
     this.ground = ground;
+    this.news = new ApprovalNews(ground.link);
   }
 
   async find(labels: Readonly<Record<string, string>>): Promise<readonly TaskWorker[]> {
@@ -172,13 +174,9 @@ export class DaemonTaskWorkers implements TaskWorkers {
 
   async end(id: string, within_ms: number, orAsks = false): Promise<TaskEnd | undefined> {
     const { link } = this.ground;
-    const until = performance.now() + within_ms;
-    for (;;) {
-      const left = Math.max(1, Math.round(until - performance.now()));
-      const slice = orAsks ? Math.min(left, WEBLISK_APPROVAL_LOOK_MS) : left;
-      if (await this.hasEnded(id, slice)) break;
-      if (performance.now() >= until || (orAsks && (await this.approvals(id)).length > 0)) return undefined;
-    }
+    const isWaiting = orAsks && within_ms > 0;
+    const hasEnded = await (isWaiting ? this.endedOrAsks(id, within_ms) : this.hasEnded(id, within_ms));
+    if (!hasEnded) return undefined;
     crashPoint("weblisk-step");
     const worker = await link.ask("agent/info", { id });
     const { text, isCut } = await this.outputOf(id);
@@ -206,12 +204,37 @@ export class DaemonTaskWorkers implements TaskWorkers {
     }
   }
 
-  private async hasEnded(id: string, within_ms: number): Promise<boolean> {
+  /** Whether it has ended: false after that time, and as soon as it waits for an approval. */
+  private async endedOrAsks(id: string, within_ms: number): Promise<boolean> {
+    const over = new AbortController();
+    try {
+      return await Promise.race([
+        this.hasEnded(id, within_ms, over.signal),
+        this.asks(id, over.signal).then(() => false),
+      ]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** Resolves once it waits for an approval. */
+  private asks(id: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const look = async (): Promise<void> => {
+        if (!signal.aborted && (await this.approvals(id)).length > 0) resolve();
+      };
+      // Without its daemon the end of the worker is not heard of either, and that fails.
+      const stop = this.news.listen(id, () => void look().catch(() => undefined));
+      signal.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  private async hasEnded(id: string, within_ms: number, signal?: AbortSignal): Promise<boolean> {
     const until = performance.now() + within_ms;
     const left = () => Math.max(1, Math.round(until - performance.now()));
     try {
       await this.ground.link.outlasting(async (client) =>
-        valueOrThrow(await client.ask("agent/wait", { ids: [id], timeout_ms: left() })),
+        valueOrThrow(await client.ask("agent/wait", { ids: [id], timeout_ms: left() }, signal)),
       );
       return true;
     } catch (cause) {

@@ -9,12 +9,13 @@ import { federatedWorker } from "../../protocol/peer.ts";
 import type { PeerView } from "../../protocol/replies/peers.ts";
 import { publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { isWholeRotation } from "../identity/rotation.ts";
+import { HealthDesk, type HealthGround } from "../server/health.ts";
 import { OnceTable } from "../server/once.ts";
 import type { ServedAgent, ServerGround, TaskSender } from "../server/ports.ts";
 import { RequestRate } from "../server/rates.ts";
 import { ANSWER_TIDY, digestOf } from "../server/results.ts";
 import { routeIn, type WireRoute } from "../server/routes.ts";
-import { answered, healthStatus, type WireRequest } from "../server/server.ts";
+import { answered, type WireRequest } from "../server/server.ts";
 import type { TaskTable } from "../server/tasks.ts";
 import { readToken } from "../signing/tokens.ts";
 import { readAs } from "../types/read.ts";
@@ -41,7 +42,7 @@ import { dropToken, keepToken, keptToken, tokenFor } from "./hub-files.ts";
 import type { HubGround, OwnHub } from "./ports.ts";
 import { FEDERATION_ROUTES, type FederationRoute } from "./routes.ts";
 
-export interface GatewayGround extends HubGround, Pick<ServerGround, "version" | "agents" | "tell"> {
+export interface GatewayGround extends HubGround, HealthGround, Pick<ServerGround, "agents" | "tell"> {
   readonly own: OwnHub;
   /** Names of agents, by the capability that a peer asks for. */
   readonly offers: Readonly<Record<string, string>>;
@@ -60,14 +61,14 @@ interface HubCall {
 export class FederationGateway {
   private readonly ground: GatewayGround;
   private readonly verifier: Verifier;
-  private readonly since: number;
+  private readonly health: HealthDesk;
   private readonly once: OnceTable;
   private readonly rate = new RequestRate(FEDERATION_NOTES_MAX);
 
   constructor(ground: GatewayGround) {
     this.ground = ground;
     this.once = new OnceTable(ground.files);
-    this.since = ground.now();
+    this.health = new HealthDesk(ground);
     this.verifier = verifierOf({
       algorithm: ground.key.algorithm.name,
       publicKey: publicTextOf(ground.key),
@@ -98,7 +99,7 @@ export class FederationGateway {
   private readonly endpoints: Readonly<
     Record<FederationRoute, (asked: HubCall) => JsonObject | Promise<JsonObject>>
   > = {
-    health: () => healthStatus(this.ground.own.hub_id, this.ground, this.since, {}),
+    health: () => this.health.status(this.ground.own.hub_id, {}),
     manifest: () => this.manifest(),
     peer: ({ body }) => this.meet(body!),
     accept: ({ body }) => this.accept(body!),

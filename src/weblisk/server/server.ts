@@ -1,6 +1,5 @@
 /** Requests of the wire to answers: the orchestrator and the agents of this machine (weblisk.txt). Knows nothing of sockets. */
 import { asObject, asString, type JsonObject } from "../../base/json.ts";
-import { WEBLISK_HEALTH_FRESH_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { publicTextOf } from "../identity/algorithms.ts";
 import { ORCHESTRATOR } from "../identity/key-files.ts";
@@ -13,6 +12,7 @@ import { Channels } from "./channels.ts";
 import { EventPost } from "./events.ts";
 import { ServerFiles } from "./files.ts";
 import { TaskForwarder } from "./forwarding.ts";
+import { HealthDesk } from "./health.ts";
 import { answerMessage } from "./messages.ts";
 import type { ServedAgent, ServerGround, TaskTarget } from "./ports.ts";
 import { type RateState, type RateTeller, rateHeaders } from "./rates.ts";
@@ -52,9 +52,7 @@ export class WebliskServer {
   private readonly forwarder: TaskForwarder;
   /** Also for a gateway that serves the same agents. */
   readonly tasks: TaskTable;
-  private readonly since: number;
-  /** The last look for the daemon. `until`: as long as it is told, in epoch milliseconds. */
-  private reached: { readonly until: number; readonly is: Promise<boolean> } | undefined;
+  private readonly health: HealthDesk;
 
   constructor(ground: ServerGround) {
     const files = new ServerFiles(ground.stateDir);
@@ -66,7 +64,7 @@ export class WebliskServer {
     this.trail = new TrailReader(ground);
     this.forwarder = new TaskForwarder(ground, files, this.registry);
     this.tasks = new TaskTable(ground, files, this.forwarder);
-    this.since = ground.now();
+    this.health = new HealthDesk(ground);
   }
 
   /** Never rejects. */
@@ -92,7 +90,13 @@ export class WebliskServer {
   private readonly endpoints: Readonly<
     Record<Endpoint, (asked: WireCall) => WireAnswer | Promise<WireAnswer>>
   > = {
-    health: () => this.health(ORCHESTRATOR, { agents: this.registry.size(), channels: this.channels.size() }),
+    health: async () =>
+      ok(
+        await this.health.status(ORCHESTRATOR, {
+          agents: this.registry.size(),
+          channels: this.channels.size(),
+        }),
+      ),
     register: ({ body, told }) => ok(this.registry.register(body!, told)),
     deregister: ({ caller }) => ok(this.registry.deregister(caller!)),
     services: () => ok(this.registry.directory()),
@@ -102,7 +106,7 @@ export class WebliskServer {
       taskAnswer(await this.tasks.look(route.name, caller!, told)),
     task_cancel: async ({ route, caller, told }) =>
       taskAnswer(await this.tasks.cancel(route.name, caller!, told)),
-    agent_health: ({ route }) => this.health(this.served(route.name).name, {}),
+    agent_health: async ({ route }) => ok(await this.health.status(this.served(route.name).name, {})),
     agent_describe: ({ route }) => ok(this.manifestOf(this.served(route.name))),
     agent_execute: (asked) => this.execute(this.served(asked.route.name), asked),
     agent_message: (asked) => ok(this.message(asked)),
@@ -187,36 +191,7 @@ export class WebliskServer {
       protocol_version: "1",
     };
   }
-
-  /** Degraded while the daemon is away: then nothing is begun, though results that are made are still told. */
-  private async health(name: string, metrics: JsonObject): Promise<WireAnswer> {
-    const now = this.ground.now();
-    if (this.reached === undefined || now >= this.reached.until)
-      this.reached = { until: now + WEBLISK_HEALTH_FRESH_MS, is: this.ground.workers.isReachable() };
-    return ok(healthStatus(name, this.ground, this.since, metrics, await this.reached.is));
-  }
 }
-
-/** `since`: when it began, in epoch milliseconds. */
-export const healthStatus = (
-  name: string,
-  { version, now }: Pick<ServerGround, "version" | "now">,
-  since: number,
-  metrics: JsonObject,
-  isWhole = true,
-): JsonObject => {
-  const uptime = Math.floor((now() - since) / 1_000);
-  return {
-    name,
-    version,
-    status: isWhole ? "healthy" : "degraded",
-    state: isWhole ? "online" : "degraded",
-    uptime_seconds: uptime,
-    uptime,
-    timestamp: Math.floor(now() / 1_000),
-    metrics,
-  };
-};
 
 /** The answer of `work`, or the refusal that it throws. Every answer has the ids of its request, and the limit that it met. Never rejects. */
 export const answered = async (

@@ -2,12 +2,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { WEBLISK_HEALTH_FRESH_MS } from "../../../src/base/limits.ts";
 import { signedDeclaration, signedNote } from "../../../src/weblisk/federation/declarations.ts";
 import { postToHub } from "../../../src/weblisk/federation/exchange.ts";
 import { keptToken } from "../../../src/weblisk/federation/hub-files.ts";
 import type { OwnHub } from "../../../src/weblisk/federation/ports.ts";
 import { FEDERATION_ROUTES } from "../../../src/weblisk/federation/routes.ts";
 import { rotateIdentity } from "../../../src/weblisk/identity/key-files.ts";
+import { HealthStatus } from "../../../src/weblisk/types/agents.ts";
 import { newId, send } from "../support/agent.ts";
 import { type Hub, type HubOptions, makeHub } from "../support/hub.ts";
 
@@ -116,6 +118,21 @@ describe("a handshake", () => {
     });
     expect((await send(c.url, "POST", "/v1/federation/peer", said)).status).toBe(401);
   });
+});
+
+it("the gateway is degraded while its daemon is away", async () => {
+  let isThere = true;
+  const b = await hub("b.example", { hasDaemon: () => isThere });
+  const health = async () => HealthStatus.parse((await send(b.url, "GET", "/v1/health")).body);
+  for (const [is, status, state] of [
+    [true, "healthy", "online"],
+    [false, "degraded", "degraded"],
+    [true, "healthy", "online"],
+  ] as const) {
+    isThere = is;
+    b.registry.wall_ms += WEBLISK_HEALTH_FRESH_MS;
+    expect(await health()).toMatchObject({ name: "b.example", status, state });
+  }
 });
 
 it("anybody sees health and manifest; every other path wants a token or a signature", async () => {

@@ -104,6 +104,7 @@ export interface HubOptions {
   readonly during?: () => Promise<void> | void;
   readonly post?: HubPost;
   readonly killer?: Killer;
+  readonly hasDaemon?: () => boolean;
 }
 
 const CAPABILITY = "seo:analyze";
@@ -118,6 +119,7 @@ export const makeHub = async (
     during = () => undefined,
     post = postToHub,
     killer = new Killer(),
+    hasDaemon = () => true,
   }: HubOptions = {},
 ): Promise<Hub> => {
   const stateDir = mkdtempSync(join(tmpdir(), "holdfast-hub-"));
@@ -195,7 +197,7 @@ export const makeHub = async (
       };
     },
     kill: async () => undefined,
-    isReachable: async () => true,
+    isReachable: async () => hasDaemon(),
   };
   const workers = killer.on(runtime, ["end", "spawn"]);
   const agents = [{ name: "clerk", description: "", capabilities: [], max_concurrent: 4 }];
