@@ -1507,3 +1507,11 @@ export const CLUSTER_LOOK_MS = 250;
 export const CLUSTER_LOOK_GAP_MAX_MS = 3_000;
 /** An answer of the cluster's store that takes longer is given up; its effect may have come. */
 export const CLUSTER_ANSWER_MS = 1_000;
+/** Connections of a node to the cluster's database. */
+export const CLUSTER_CONNECTIONS_MAX = 4;
+/** The database ends a statement that takes longer, and with it the locks that it holds. */
+export const CLUSTER_STATEMENT_MAX_MS = 5_000;
+/** Records in a page of a worker's copied stream. */
+export const CLUSTER_STREAM_PAGE_RECORDS = 1_000;
+/** How often a change of a budget is decided anew because others were faster. */
+export const CLUSTER_BUDGET_TRIES_MAX = 100;

@@ -59,9 +59,15 @@ export interface RunFence extends NodeFence {
   readonly term: number;
 }
 
-/** All that a node needs for its decisions, as of one moment. */
+export interface NodeInView extends ClusterNode {
+  /** Workers that are placed there under its term, and shall run. */
+  readonly load: number;
+}
+
+/** All that one node needs for its decisions, as of one moment. */
 export interface ClusterView {
-  readonly nodes: readonly ClusterNode[];
+  readonly nodes: readonly NodeInView[];
+  /** Those that shall run: the node's own, and those whose node does not hold them any more or never did. */
   readonly placements: readonly Placement[];
 }
 

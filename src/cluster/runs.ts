@@ -32,13 +32,25 @@ export const planRuns = (
   for (const placement of view.placements) {
     const { worker, term, on_partition, starts } = placement;
     if (isMine(member, placement)) {
-      if (runs.has(worker) || placement.desired !== "running") continue;
+      if (runs.has(worker)) continue;
       runs.set(worker, { worker, term, on_partition, starts, phase: "sweeping" });
       commands.push({ type: "sweep", worker, term });
     } else if (isToAdopt(member, placement)) commands.push({ type: "adopt", worker, term });
-    else if (isForMe(member, placement, view)) commands.push({ type: "claim", worker, term });
   }
-  return { runs, commands };
+  return { runs, commands: [...commands, ...claims(member, view)] };
+};
+
+/** Each node takes only for itself, so that one that cannot reach the store gets nothing. All reckon alike whose turn is whose. */
+const claims = ({ id }: ClusterMember, view: ClusterView): readonly MemberCommand[] => {
+  let { nodes } = view;
+  const claimed: MemberCommand[] = [];
+  for (const placement of [...view.placements].sort((a, b) => (a.worker < b.worker ? -1 : 1))) {
+    const fate = fateOf(placement, nodes);
+    if (fate.type !== "goes") continue;
+    nodes = nodes.map((node) => (node === fate.to ? { ...node, load: node.load + 1 } : node));
+    if (fate.to.id === id) claimed.push({ type: "claim", worker: placement.worker, term: placement.term });
+  }
+  return claimed;
 };
 
 /** A drain moves only what can start elsewhere. */
@@ -55,11 +67,5 @@ const staysHere = (
 const isMine = ({ id, lease }: ClusterMember, { node, node_term }: Placement): boolean =>
   node === id && node_term === lease.term;
 
-const isToAdopt = ({ id }: ClusterMember, { node, on_partition, desired }: Placement): boolean =>
-  node === id && on_partition === "continue" && desired === "running";
-
-/** Each node takes only for itself: one that cannot reach the store gets nothing. */
-const isForMe = ({ id }: ClusterMember, placement: Placement, view: ClusterView): boolean => {
-  const fate = fateOf(placement, view);
-  return fate.type === "goes" && fate.to.id === id;
-};
+const isToAdopt = ({ id }: ClusterMember, { node, on_partition }: Placement): boolean =>
+  node === id && on_partition === "continue";

@@ -7,11 +7,18 @@ import type { ClusterView, NewNode, NewPlacement, NodeFence, RunFence } from "./
 
 /** A record of a daemon's log, as it is copied. */
 export interface CopiedRecord {
+  /** Dense in its log, from 1. */
   readonly seq: number;
   /** Null where it is of no placed worker. */
   readonly run: { readonly worker: string; readonly term: number } | null;
   /** The record, as canonical JSON. */
   readonly text: string;
+}
+
+export interface StreamPage {
+  readonly records: readonly CopiedRecord[];
+  /** The place of the last one, for the next page; null at the end. */
+  readonly next: number | null;
 }
 
 export interface LogName {
@@ -34,7 +41,7 @@ export interface ClusterStore {
   bury(node: string, term: number, beat: number): Promise<boolean>;
   /** A person knows that the machine of a dead node is gone: what went on there without a lease may be placed anew. */
   declareGone(node: string): Promise<boolean>;
-  view(): Promise<ClusterView>;
+  view(node: string): Promise<ClusterView>;
   /** False where the worker has a placement, or a tombstone. */
   place(placement: NewPlacement): Promise<boolean>;
   /** `seen_term` is raised by one, and the worker is the node's. Waits for writes of the old term that have begun. */
@@ -50,12 +57,12 @@ export interface ClusterStore {
   /** A tombstone, also for a worker that nobody has placed. */
   kill(worker: string): Promise<void>;
   /**
-   * Copies records, each once. One whose term has been claimed away since is kept for the log's sake, and no stream of a worker has it.
-   * The answer is the last seq up to which none is missing.
+   * Copies consecutive records, each once. One whose term has been claimed away since is kept for the log's sake, and no stream of a
+   * worker has it. The answer is the last seq up to which none is missing: records after a gap are not taken.
    */
   append(node: string, log: LogName, records: readonly CopiedRecord[]): Promise<number>;
-  /** The records of a worker, by terms: after a claim, all that there will ever be of the terms before. */
-  stream(worker: string): Promise<readonly CopiedRecord[]>;
+  /** A page of a worker's records, in the order of their copying: after a claim, all that there will ever be of the terms before. */
+  stream(worker: string, after: number): Promise<StreamPage>;
   /** The change of a budget is decided while nobody else changes it. */
   withBudget<Result>(
     name: string,

@@ -4,9 +4,9 @@ import { CLUSTER_HEARTBEAT_MS, CLUSTER_LEASE_MS, CLUSTER_LOOK_MS } from "../../s
 import { decideMember, memberAtStart } from "../../src/cluster/decide.ts";
 import { leaseFrom } from "../../src/cluster/lease.ts";
 import type { ClusterMember, MemberCommand, MemberInput } from "../../src/cluster/member.ts";
-import type { ClusterNode, ClusterView, Placement } from "../../src/cluster/rows.ts";
+import type { ClusterView, NodeInView, Placement } from "../../src/cluster/rows.ts";
 
-const node = (id: string, more: Partial<ClusterNode> = {}): ClusterNode => ({
+const node = (id: string, more: Partial<NodeInView> = {}): NodeInView => ({
   id,
   store_id: id,
   labels: {},
@@ -14,6 +14,7 @@ const node = (id: string, more: Partial<ClusterNode> = {}): ClusterNode => ({
   endpoint: "",
   term: 1,
   beat: 0,
+  load: 0,
   state: "active",
   ...more,
 });
@@ -121,6 +122,15 @@ describe("a node of a cluster", () => {
     const free = alone(placed({ node: null, node_term: null }));
     expect(new Node().sees(free, 100)).toEqual([{ type: "claim", ...w }]);
     expect(new Node().sees(free, CLUSTER_LEASE_MS)).toEqual([]);
+  });
+
+  it("leaves to another what is the other's turn", () => {
+    const free = (worker: string): Placement => placed({ worker, node: null, node_term: null });
+    const view = { nodes: [node("me"), node("other")], placements: [free("b"), free("c"), free("a")] };
+    expect(new Node().sees(view, 100).map((command) => "worker" in command && command.worker)).toEqual([
+      "a",
+      "c",
+    ]);
   });
 
   it("renews on time, looks often, and stops all before its lease is over", () => {

@@ -1,9 +1,9 @@
 /** Whether a worker is placed anew, and where. */
 import { describe, expect, it } from "vitest";
 import { fateOf } from "../../src/cluster/fate.ts";
-import type { ClusterNode, NodeState, Placement } from "../../src/cluster/rows.ts";
+import type { NodeInView, NodeState, Placement } from "../../src/cluster/rows.ts";
 
-const node = (id: string, state: NodeState = "active", more: Partial<ClusterNode> = {}): ClusterNode => ({
+const node = (id: string, state: NodeState = "active", more: Partial<NodeInView> = {}): NodeInView => ({
   id,
   store_id: id,
   labels: {},
@@ -11,6 +11,7 @@ const node = (id: string, state: NodeState = "active", more: Partial<ClusterNode
   endpoint: "",
   term: 1,
   beat: 0,
+  load: 0,
   state,
   ...more,
 });
@@ -26,8 +27,8 @@ const placed = (more: Partial<Placement> = {}): Placement => ({
   starts: 1,
   ...more,
 });
-const fate = (placement: Placement, nodes: readonly ClusterNode[], others: readonly Placement[] = []) => {
-  const decided = fateOf(placement, { nodes, placements: [placement, ...others] });
+const fate = (placement: Placement, nodes: readonly NodeInView[]) => {
+  const decided = fateOf(placement, nodes);
   return decided.type === "goes" ? decided.to.id : decided.type === "asks" ? `asks: ${decided.why}` : "stays";
 };
 
@@ -84,9 +85,11 @@ describe("the fate of a worker", () => {
   });
 
   it("is the node with the smallest share of its capacity in use", () => {
-    const nodes = [node("a", "active", { capacity: 2 }), node("b", "active", { capacity: 10 })];
-    const others = [placed({ worker: "x", node: "a" }), placed({ worker: "y", node: "b" })];
-    expect(fate(alone, nodes, others)).toBe("b");
-    expect(fate(alone, nodes)).toBe("a");
+    const nodes = [
+      node("a", "active", { capacity: 2, load: 1 }),
+      node("b", "active", { capacity: 10, load: 1 }),
+    ];
+    expect(fate(alone, nodes)).toBe("b");
+    expect(fate(alone, [node("b"), node("a")])).toBe("a");
   });
 });

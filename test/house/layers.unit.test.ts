@@ -53,6 +53,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "telemetry",
     "token",
   ],
+  cluster: ["postgres"],
   adapters: ["decoding", "process", "bridge", "kinds"],
   workspace: ["sandbox", "worktree"],
   skills: ["network", "openapi", "builtin"],
@@ -67,7 +68,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */
 const pureRooms =
-  /^(protocol|commands|tree-file|supervisor|control|cluster|weblisk\/(wire|signing|types)|web\/model|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
+  /^(protocol|commands|tree-file|supervisor|control|weblisk\/(wire|signing|types)|web\/model|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
 /** The client is thin: of the daemon it knows how to find and start one, and the wire; of the rest only what goes on the wire. */
 const clientMayImport = ["base", "protocol", "commands", "cli"];
 
@@ -160,6 +161,7 @@ describe("pure rooms", () => {
   const pure = files.filter(
     (file) =>
       pureRooms.test(file) ||
+      /^cluster\/([^/]+|postgres\/(address|schema|statements)\.ts)$/.test(file) ||
       file === "actors/machine/worker-machine.ts" ||
       /^(adapters\/process\/environment|actors\/intake\/(framer|drafter|open-calls|turn-account))\.ts$/.test(
         file,
@@ -179,7 +181,7 @@ describe("pure rooms", () => {
     expect([...impure, ...calls]).toEqual([]);
   });
 
-  it.each(files.filter((file) => /^(supervisor|control|cluster)\//.test(file)))(
+  it.each(files.filter((file) => /^(supervisor|control)\/|^cluster\/[^/]+$/.test(file)))(
     "%s knows the wire and itself: no effect, no machine, no store",
     (file) => {
       const foreign = importsOf(file)
@@ -207,6 +209,11 @@ describe("SQLite", () => {
       outside.filter((file) => importsOf(file).some(({ target }) => target.startsWith("store/sqlite/"))),
     ).toEqual(["daemon/lock.ts", "daemon/offline.ts", "runtime/open.ts"]);
   });
+});
+
+it("nobody outside cluster/postgres knows Postgres", () => {
+  const knowing = files.filter((file) => importsOf(file).some(({ from }) => from === "pg"));
+  expect(knowing.filter((file) => !file.startsWith("cluster/postgres/"))).toEqual([]);
 });
 
 it("nobody outside adapters/process signals a process of a run", () => {

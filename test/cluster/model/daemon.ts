@@ -174,7 +174,7 @@ export class ModelDaemon {
         break;
       case "look":
         this.ask<ClusterView>(
-          (answer) => answer({ nodes: [...rows.nodes.values()], placements: [...rows.placements.values()] }),
+          (answer) => answer(rows.view(id)),
           (view) => this.take({ type: "looked", asked_ms: command.asked_ms, view }),
           () => this.take({ type: "look_failed", asked_ms: command.asked_ms }),
         );

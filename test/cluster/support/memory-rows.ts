@@ -1,6 +1,7 @@
 /** The deed of each transaction of a cluster's store: the measure of the Postgres form, and the store of the simulator. */
 import {
   type ClusterNode,
+  type ClusterView,
   isGone,
   type NewNode,
   type NewPlacement,
@@ -123,6 +124,17 @@ export class MemoryRows {
       }),
       desired: "killed",
     });
+  }
+
+  view(id: string): ClusterView {
+    const running = [...this.placements.values()].filter(({ desired }) => desired === "running");
+    const nodes = [...this.nodes.values()].map((node) => ({
+      ...node,
+      load: running.filter((each) => each.node === node.id && each.node_term === node.term).length,
+    }));
+    const isHeld = ({ node, node_term }: Placement): boolean =>
+      node !== null && node_term !== null && this.living({ node, node_term }) !== undefined;
+    return { nodes, placements: running.filter((each) => each.node === id || !isHeld(each)) };
   }
 
   /** Whether a record of this term is still the worker's: also of one that was killed or has ended. */

@@ -1,0 +1,61 @@
+/** The tables of a cluster, as migrations: each is applied once, in order, and never changed after it was published. */
+
+export const SCHEMA = "holdfast_cluster";
+
+/**
+ * The key of the lock under which one node migrates while others wait. Another lock of a session is never taken: it would end with the
+ * session.
+ */
+export const MIGRATION_LOCK = 7_040_074;
+
+export const MIGRATIONS: readonly string[] = [
+  `create table node (
+    id text primary key,
+    store_id text not null,
+    labels jsonb not null,
+    capacity integer not null check (capacity > 0),
+    endpoint text not null,
+    term bigint not null,
+    beat bigint not null,
+    state text not null check (state in ('active', 'draining', 'dead', 'left')),
+    session text not null,
+    -- By the database's clock, for people. No decision reads it.
+    renewed_at timestamptz not null
+  );
+  create table placement (
+    worker text primary key,
+    spec_digest text not null,
+    desired text not null check (desired in ('running', 'ended', 'killed')),
+    on_partition text not null check (on_partition in ('stop', 'continue')),
+    needs jsonb,
+    node text,
+    node_term bigint,
+    term bigint not null,
+    starts bigint not null,
+    check ((node is null) = (node_term is null))
+  );
+  create index placement_running on placement (node, node_term) where desired = 'running';
+  create table log (
+    store_id text not null,
+    epoch text not null,
+    copied_to bigint not null,
+    primary key (store_id, epoch)
+  );
+  create table record (
+    store_id text not null,
+    epoch text not null,
+    seq bigint not null,
+    place bigint generated always as identity,
+    worker text,
+    term bigint,
+    is_late boolean not null,
+    text text not null,
+    primary key (store_id, epoch, seq)
+  );
+  create index record_stream on record (worker, place) where not is_late;
+  create table budget (
+    name text primary key,
+    version bigint not null,
+    content jsonb not null
+  );`,
+];

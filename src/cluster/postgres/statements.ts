@@ -1,0 +1,130 @@
+/**
+ * Each change of a cluster's rows is one statement, so that a client that stands still holds no lock. A fence locks the row on which it
+ * stands (`for share`): a claim of that row waits, and a claim that came first is seen. Locks are taken on nodes first.
+ */
+
+/** $1 node, $2 its term. */
+const LIVING = `select id from node where id = $1 and term = $2 and state in ('active', 'draining')`;
+
+export const JOIN = `
+  insert into node (id, store_id, labels, capacity, endpoint, term, beat, state, session, renewed_at)
+  values ($1, $2, $3, $4, $5, 1, 0, 'active', $6, clock_timestamp())
+  on conflict (id) do update set
+    store_id = excluded.store_id, labels = excluded.labels, capacity = excluded.capacity, endpoint = excluded.endpoint,
+    term = node.term + 1, beat = 0, state = 'active', session = excluded.session, renewed_at = clock_timestamp()
+  where node.state in ('dead', 'left')
+  returning term`;
+
+export const JOINED_BEFORE = `
+  select term from node where id = $1 and session = $2 and state in ('active', 'draining')`;
+
+export const RENEW = `
+  update node set beat = beat + 1, renewed_at = clock_timestamp()
+  where id = $1 and term = $2 and state in ('active', 'draining')`;
+
+export const DRAIN = `
+  update node set state = case when $2 then 'draining' else 'active' end
+  where id = $1 and state in ('active', 'draining')`;
+
+export const LEAVE = `
+  update node set state = 'left'
+  where id = $1 and term = $2 and state in ('active', 'draining')
+    and not exists (select 1 from placement where node = $1 and desired = 'running')`;
+
+export const BURY = `
+  update node set state = 'dead'
+  where id = $1 and term = $2 and beat = $3 and state in ('active', 'draining')`;
+
+export const DECLARE_GONE = `update node set state = 'left' where id = $1 and state = 'dead'`;
+
+export const VIEW = `
+  select
+    (select coalesce(json_agg(each), '[]') from (
+      select id, store_id, labels, capacity, endpoint, term, beat, state,
+        (select count(*) from placement
+          where node = n.id and node_term = n.term and desired = 'running') as load
+      from node n) each) as nodes,
+    (select coalesce(json_agg(each), '[]') from (
+      select p.* from placement p left join node n
+        on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
+      where p.desired = 'running' and (p.node = $1 or n.id is null)) each) as placements`;
+
+export const PLACE = `
+  insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts)
+  values ($1, $2, 'running', $3, $4, 0, 0)
+  on conflict do nothing`;
+
+/** A node of a term is dead for ever, so its row needs no lock. The one that takes must live until the claim is durable. */
+export const CLAIM = `
+  with taker as (
+    select id, term from node where id = $3 and term = $4 and state = 'active' for share
+  )
+  update placement p set node = taker.id, node_term = taker.term, term = p.term + 1
+  from taker
+  where p.worker = $1 and p.term = $2 and p.desired = 'running' and (
+    p.node is null
+    or not exists (select 1 from node o where o.id = p.node)
+    or ((p.needs is not null or p.node = taker.id) and exists (
+      select 1 from node o where o.id = p.node and case p.on_partition
+        when 'continue' then o.term = p.node_term and o.state = 'left'
+        else o.term <> p.node_term or o.state in ('dead', 'left') end)))`;
+
+export const ADOPT = `
+  with living as (${LIVING} for share)
+  update placement p set node_term = $2 from living
+  where p.worker = $3 and p.node = living.id and p.term = $4 and p.desired = 'running' and p.on_partition = 'continue'`;
+
+export const RELEASE = `
+  update placement set node = null, node_term = null
+  where worker = $3 and node = $1 and node_term = $2 and term = $4 and desired = 'running' and starts = $5`;
+
+export const BEGIN = `
+  with living as (${LIVING} for share)
+  update placement p set starts = p.starts + 1 from living
+  where p.worker = $3 and p.node = living.id and p.node_term = $2 and p.term = $4 and p.desired = 'running'`;
+
+export const END = `
+  update placement set desired = 'ended' where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
+
+export const KILL = `
+  insert into placement (worker, spec_digest, desired, on_partition, term, starts)
+  values ($1, '', 'killed', 'stop', 0, 0)
+  on conflict (worker) do update set desired = 'killed'`;
+
+/** $1 node, $2 store, $3 epoch, $4 first seq, $5 last seq, $6 seqs, $7 workers, $8 terms, $9 texts. */
+export const APPEND = `
+  with place as (
+    insert into log as l (store_id, epoch, copied_to)
+    select $2::text, $3::text, $5::bigint
+    where $4::bigint = 1 or exists (select 1 from log where store_id = $2::text and epoch = $3::text)
+    on conflict (store_id, epoch) do update set copied_to = greatest(l.copied_to, excluded.copied_to)
+    where l.copied_to >= $4::bigint - 1
+    returning copied_to
+  ), held as (
+    select worker, term from placement where node = $1 and worker = any ($7::text[]) order by worker for share
+  ), copied as (
+    insert into record (store_id, epoch, seq, worker, term, is_late, text)
+    select $2::text, $3::text, b.seq, b.worker, b.term, b.worker is not null and h.worker is null, b.text
+    from unnest($6::bigint[], $7::text[], $8::bigint[], $9::text[]) as b (seq, worker, term, text)
+    cross join place
+    left join held h on h.worker = b.worker and h.term = b.term
+    order by b.seq
+    on conflict do nothing
+  )
+  select copied_to from place`;
+
+export const COPIED_TO = `select copied_to from log where store_id = $1 and epoch = $2`;
+
+export const STREAM = `
+  select place, seq, worker, term, text from record
+  where worker = $1 and not is_late and place > $2
+  order by place limit $3`;
+
+export const BUDGET = `select version, content from budget where name = $1`;
+
+/** $2: the version that was read, 0 for none. */
+export const PUT_BUDGET = `
+  insert into budget as b (name, version, content)
+  select $1::text, $2::bigint + 1, $3::jsonb where $2::bigint = 0 or exists (select 1 from budget where name = $1::text)
+  on conflict (name) do update set version = excluded.version, content = excluded.content
+  where b.version = $2::bigint`;

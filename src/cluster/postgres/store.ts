@@ -1,0 +1,211 @@
+/** The rows of a cluster in Postgres. TLS is as the URL says, and between machines it is on unless the URL takes it away. */
+import pg from "pg";
+import {
+  CLUSTER_ANSWER_MS,
+  CLUSTER_BUDGET_TRIES_MAX,
+  CLUSTER_CONNECTIONS_MAX,
+  CLUSTER_STATEMENT_MAX_MS,
+  CLUSTER_STREAM_PAGE_RECORDS,
+} from "../../base/limits.ts";
+import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
+import type { ClusterView, NewNode, NewPlacement, NodeFence, RunFence } from "../rows.ts";
+import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../store.ts";
+import { connectionUrl } from "./address.ts";
+import { migrate } from "./migrate.ts";
+import { SCHEMA } from "./schema.ts";
+import * as statements from "./statements.ts";
+
+/** How a budget stands in its row. */
+interface BudgetContent {
+  readonly limit: number;
+  readonly spent: number;
+  readonly portions: Readonly<Record<string, BudgetPortion>>;
+}
+
+interface RecordRow {
+  readonly place: number;
+  readonly seq: number;
+  readonly worker: string;
+  readonly term: number;
+  readonly text: string;
+}
+
+/** Seqs, terms and beats are far below the numbers that JavaScript cannot hold. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
+};
+
+export class PostgresStore implements ClusterStore {
+  private readonly pool: pg.Pool;
+
+  private constructor(pool: pg.Pool) {
+    this.pool = pool;
+  }
+
+  /** Makes the tables, or brings them up to date. */
+  static async open(url: string): Promise<PostgresStore> {
+    const pool = new pg.Pool({
+      connectionString: connectionUrl(url),
+      max: CLUSTER_CONNECTIONS_MAX,
+      connectionTimeoutMillis: CLUSTER_ANSWER_MS,
+      statement_timeout: CLUSTER_STATEMENT_MAX_MS,
+      query_timeout: CLUSTER_STATEMENT_MAX_MS,
+      options: `-c search_path=${SCHEMA}`,
+      application_name: "holdfast",
+      types,
+    });
+    // A connection that was lost while nobody used it: the next call takes another one.
+    pool.on("error", () => {});
+    try {
+      await migrate(pool);
+    } catch (error) {
+      await pool.end();
+      throw error;
+    }
+    return new PostgresStore(pool);
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+
+  async join(
+    { id, store_id, labels, capacity, endpoint }: NewNode,
+    session: string,
+  ): Promise<number | undefined> {
+    const [row] = await this.rows<{ term: number }>(statements.JOIN, [
+      id,
+      store_id,
+      labels,
+      capacity,
+      endpoint,
+      session,
+    ]);
+    if (row !== undefined) return row.term;
+    const [before] = await this.rows<{ term: number }>(statements.JOINED_BEFORE, [id, session]);
+    return before?.term;
+  }
+
+  renew({ node, node_term }: NodeFence): Promise<boolean> {
+    return this.changes(statements.RENEW, [node, node_term]);
+  }
+
+  drain(node: string, isDraining: boolean): Promise<boolean> {
+    return this.changes(statements.DRAIN, [node, isDraining]);
+  }
+
+  leave({ node, node_term }: NodeFence): Promise<boolean> {
+    return this.changes(statements.LEAVE, [node, node_term]);
+  }
+
+  bury(node: string, term: number, beat: number): Promise<boolean> {
+    return this.changes(statements.BURY, [node, term, beat]);
+  }
+
+  declareGone(node: string): Promise<boolean> {
+    return this.changes(statements.DECLARE_GONE, [node]);
+  }
+
+  async view(node: string): Promise<ClusterView> {
+    const [view] = await this.rows<ClusterView>(statements.VIEW, [node]);
+    return view as ClusterView;
+  }
+
+  place({ worker, spec_digest, on_partition, needs }: NewPlacement): Promise<boolean> {
+    return this.changes(statements.PLACE, [worker, spec_digest, on_partition, needs]);
+  }
+
+  claim(worker: string, seen_term: number, { node, node_term }: NodeFence): Promise<boolean> {
+    return this.changes(statements.CLAIM, [worker, seen_term, node, node_term]);
+  }
+
+  adopt(run: RunFence): Promise<boolean> {
+    return this.changes(statements.ADOPT, valuesOf(run));
+  }
+
+  release(run: RunFence, seen_starts: number): Promise<boolean> {
+    return this.changes(statements.RELEASE, [...valuesOf(run), seen_starts]);
+  }
+
+  begin(run: RunFence): Promise<boolean> {
+    return this.changes(statements.BEGIN, valuesOf(run));
+  }
+
+  end({ worker, node, term }: RunFence): Promise<boolean> {
+    return this.changes(statements.END, [node, worker, term]);
+  }
+
+  async kill(worker: string): Promise<void> {
+    await this.changes(statements.KILL, [worker]);
+  }
+
+  async append(
+    node: string,
+    { store_id, epoch }: LogName,
+    records: readonly CopiedRecord[],
+  ): Promise<number> {
+    const [first, last] = [records[0], records.at(-1)];
+    if (first !== undefined && last !== undefined) {
+      const [copied] = await this.rows<{ copied_to: number }>(statements.APPEND, [
+        node,
+        store_id,
+        epoch,
+        first.seq,
+        last.seq,
+        records.map(({ seq }) => seq),
+        records.map(({ run }) => run?.worker ?? null),
+        records.map(({ run }) => run?.term ?? null),
+        records.map(({ text }) => text),
+      ]);
+      if (copied !== undefined) return copied.copied_to;
+    }
+    const [known] = await this.rows<{ copied_to: number }>(statements.COPIED_TO, [store_id, epoch]);
+    return known?.copied_to ?? 0;
+  }
+
+  async stream(worker: string, after: number): Promise<StreamPage> {
+    const rows = await this.rows<RecordRow>(statements.STREAM, [worker, after, CLUSTER_STREAM_PAGE_RECORDS]);
+    const last = rows.length < CLUSTER_STREAM_PAGE_RECORDS ? undefined : rows.at(-1);
+    return {
+      records: rows.map(({ seq, term, text }) => ({ seq, run: { worker, term }, text })),
+      next: last?.place ?? null,
+    };
+  }
+
+  /** Decided anew where somebody else was faster. */
+  async withBudget<Result>(
+    name: string,
+    change: (before: LeasedBudget | undefined) => { readonly after: LeasedBudget; readonly result: Result },
+  ): Promise<Result> {
+    for (let tries = 1; ; tries++) {
+      const [row] = await this.rows<{ version: number; content: BudgetContent }>(statements.BUDGET, [name]);
+      const { after, result } = change(row === undefined ? undefined : budgetOf(row.content));
+      const content: BudgetContent = { ...after, portions: Object.fromEntries(after.portions) };
+      if (await this.changes(statements.PUT_BUDGET, [name, row?.version ?? 0, content])) return result;
+      if (tries >= CLUSTER_BUDGET_TRIES_MAX)
+        throw new Error(`The budget ${name} was changed by others ${tries} times.`);
+    }
+  }
+
+  private async rows<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return (await this.pool.query<Row>({ text, values: [...values] })).rows;
+  }
+
+  private async changes(text: string, values: readonly unknown[]): Promise<boolean> {
+    return (await this.pool.query({ text, values: [...values] })).rowCount === 1;
+  }
+}
+
+const valuesOf = ({ node, node_term, worker, term }: RunFence): readonly unknown[] => [
+  node,
+  node_term,
+  worker,
+  term,
+];
+
+const budgetOf = ({ limit, spent, portions }: BudgetContent): LeasedBudget => ({
+  limit,
+  spent,
+  portions: new Map(Object.entries(portions)),
+});

@@ -1,0 +1,26 @@
+/** To which server a URL leads, and whether it is encrypted. */
+import { expect, it } from "vitest";
+import { connectionUrl } from "../../../src/cluster/postgres/address.ts";
+
+it.each([
+  [
+    "another machine",
+    "postgres://u:p@db.example/holdfast",
+    "postgres://u:p@db.example/holdfast?sslmode=verify-full",
+  ],
+  [
+    "another machine, with an authority of its own",
+    "postgres://db.example/h?sslrootcert=/etc/ca.pem",
+    "postgres://db.example/h?sslrootcert=%2Fetc%2Fca.pem&sslmode=verify-full",
+  ],
+  [
+    "another machine, as the URL says",
+    "postgres://db.example/h?sslmode=disable",
+    "postgres://db.example/h?sslmode=disable",
+  ],
+  ["this machine", "postgres://localhost:5432/h", "postgres://localhost:5432/h"],
+  ["this machine, by number", "postgres://127.0.0.1/h", "postgres://127.0.0.1/h"],
+  ["a socket", "postgres:///h?host=/run/postgresql", "postgres:///h?host=/run/postgresql"],
+])("%s", (_, url, expected) => {
+  expect(connectionUrl(url)).toBe(expected);
+});

@@ -1,0 +1,172 @@
+/** The contract of a cluster's store, on a real Postgres; and what only a database can do wrong. */
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { NewerClusterError } from "../../../src/cluster/postgres/migrate.ts";
+import { MIGRATIONS, SCHEMA } from "../../../src/cluster/postgres/schema.ts";
+import * as statements from "../../../src/cluster/postgres/statements.ts";
+import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
+import type { ClusterStore } from "../../../src/cluster/store.ts";
+import { TestPostgres } from "../../support/postgres.ts";
+import { holdsContract, joined, recordOf, running } from "../support/store-contract.ts";
+
+let postgres: TestPostgres;
+let count = 0;
+const stores: PostgresStore[] = [];
+const clients: pg.Client[] = [];
+
+beforeAll(async () => {
+  postgres = await TestPostgres.start();
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.end().catch(() => {})));
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+});
+afterAll(async () => {
+  await postgres?.remove();
+});
+
+const openAt = async (url: string): Promise<PostgresStore> => {
+  const store = await PostgresStore.open(url);
+  stores.push(store);
+  return store;
+};
+const fresh = (): Promise<string> => postgres.database(`test_${count++}`);
+const open = async (): Promise<ClusterStore> => openAt(await fresh());
+const connected = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: url, options: `-c search_path=${SCHEMA}` });
+  client.on("error", () => {});
+  clients.push(client);
+  await client.connect();
+  return client;
+};
+
+describe("a cluster's store in Postgres", () => {
+  holdsContract(open);
+
+  /** A session with an open transaction, and a wait until another one waits for it, or is over. */
+  const opened = async (url: string) => {
+    const [holder, looker] = [await connected(url), await connected(url)];
+    const { rows } = await holder.query<{ pid: number }>("select pg_backend_pid() as pid");
+    await holder.query("begin");
+    const isBlocking = async (): Promise<boolean> => {
+      const waiting = "select 1 from pg_stat_activity where $1 = any (pg_blocking_pids(pid))";
+      return (await looker.query(waiting, [rows[0]?.pid])).rows.length > 0;
+    };
+    const untilWaitedFor = async (isOver: () => boolean): Promise<void> => {
+      while (!isOver() && !(await isBlocking()));
+    };
+    return { holder, untilWaitedFor };
+  };
+
+  /** An append of the old term that has read its fence, and is not durable yet: then a claim. */
+  const race = async (append: string) => {
+    const url = await fresh();
+    const store = await openAt(url);
+    const [a, b] = [await joined(store, "a"), await joined(store, "b")];
+    await running(store, "w", a);
+    await store.bury("a", 1, 0);
+    const { holder, untilWaitedFor } = await opened(url);
+    await holder.query(append, ["a", "s", "e", 1, 1, [1], ["w"], [1], ["old"]]);
+    let isClaimed = false;
+    const claim = store.claim("w", 1, b).then((won) => {
+      isClaimed = won;
+    });
+    await untilWaitedFor(() => isClaimed);
+    const wasClaimedFirst = isClaimed;
+    await holder.query("commit");
+    await claim;
+    return { wasClaimedFirst, isClaimed, records: (await store.stream("w", 0)).records.length };
+  };
+
+  it("a claim waits for an append of the old term that has begun, and then knows it", async () => {
+    expect(await race(statements.APPEND)).toEqual({ wasClaimedFirst: false, isClaimed: true, records: 1 });
+  });
+
+  it("without its lock the same append comes after the claim: so the test would find it", async () => {
+    const unlocked = statements.APPEND.replace("order by worker for share", "");
+    expect(unlocked).not.toBe(statements.APPEND);
+    expect(await race(unlocked)).toEqual({ wasClaimedFirst: true, isClaimed: true, records: 1 });
+  });
+
+  it("an append that waits for a claim sees it, and its record is late", async () => {
+    const url = await fresh();
+    const store = await openAt(url);
+    const [a, b] = [await joined(store, "a"), await joined(store, "b")];
+    const run = await running(store, "w", a);
+    await store.bury("a", 1, 0);
+    const { holder, untilWaitedFor } = await opened(url);
+    await holder.query(statements.CLAIM, ["w", 1, b.node, b.node_term]);
+    let isDone = false;
+    const append = store.append("a", { store_id: "s", epoch: "e" }, [recordOf(1, run)]).finally(() => {
+      isDone = true;
+    });
+    await untilWaitedFor(() => isDone);
+    await holder.query("commit");
+    expect(await append).toBe(1);
+    expect((await store.stream("w", 0)).records).toEqual([]);
+  });
+
+  it("nodes that open it at once migrate it once", async () => {
+    const url = await fresh();
+    await Promise.all(Array.from({ length: 5 }, () => openAt(url)));
+    const client = await connected(url);
+    const { rows } = await client.query<{ version: number }>(
+      "select version from migration order by version",
+    );
+    expect(rows.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, at) => at + 1));
+  });
+
+  it("tables of a newer Holdfast are left alone", async () => {
+    const url = await fresh();
+    await openAt(url);
+    const client = await connected(url);
+    await client.query("insert into migration values ($1, clock_timestamp())", [MIGRATIONS.length + 1]);
+    await expect(PostgresStore.open(url)).rejects.toThrow(NewerClusterError);
+  });
+
+  it("a change that another node made first is no error, whatever the order", async () => {
+    const store = await open();
+    const fences = await Promise.all(["a", "b", "c"].map((id) => joined(store, id)));
+    const workers = Array.from({ length: 30 }, (_, at) => `w${at}`);
+    for (const worker of workers)
+      await store.place({ worker, spec_digest: "", on_partition: "stop", needs: {} });
+    const won = await Promise.all(
+      fences.flatMap((fence) => [
+        ...workers.map((worker) => store.claim(worker, 0, fence)),
+        store.renew(fence).then(() => false),
+        store.drain(fence.node, false).then(() => false),
+      ]),
+    );
+    expect(won.filter(Boolean)).toHaveLength(workers.length);
+  });
+});
+
+describe("a Postgres that goes away", () => {
+  it("refuses meanwhile, and knows afterwards all that it acknowledged", async () => {
+    const url = await fresh();
+    const store = await openAt(url);
+    const a = await joined(store, "a");
+    const run = await running(store, "w", a);
+    await store.append("a", { store_id: "s", epoch: "e" }, [recordOf(1, run)]);
+    await postgres.stop();
+    await expect(store.renew(a)).rejects.toThrow();
+    await postgres.start();
+    expect(await store.renew(a)).toBe(true);
+    expect((await store.stream("w", 0)).records).toHaveLength(1);
+  });
+});
+
+describe("a Postgres that speaks TLS", () => {
+  it("is believed with the authority of its certificate, and not without", async () => {
+    const authority = postgres.speakTls();
+    await postgres.stop();
+    await postgres.start();
+    const strict = postgres.url("?sslmode=verify-full");
+    await expect(PostgresStore.open(strict)).rejects.toThrow();
+    const store = await openAt(`${strict}&sslrootcert=${encodeURIComponent(authority)}`);
+    expect((await store.view("a")).nodes).toEqual([]);
+    const client = await connected(`${strict}&sslrootcert=${encodeURIComponent(authority)}`);
+    const { rows } = await client.query("select ssl from pg_stat_ssl where pid = pg_backend_pid()");
+    expect(rows).toEqual([{ ssl: true }]);
+  });
+});

