@@ -168,7 +168,6 @@ export const Requests = {
     message: z.string().max(1_024).optional(),
     /** With `continue`, for a spent budget: bounds from now on, in the place of as much again. */
     budget: Budget.optional(),
-    by: z.string().min(1).max(256).optional(),
     ...keyed,
   }),
   /** `close` closes the agent's input afterwards; the text is then optional. */
@@ -201,7 +200,6 @@ export const Requests = {
     id: ref,
     decision: z.enum(["allow", "deny"]),
     message: z.string().max(1_024).optional(),
-    by: z.string().min(1).max(256).optional(),
     ...keyed,
   }),
   /** Ends the open turn, but not the worker. */
