@@ -54,6 +54,7 @@ const APART: Readonly<Record<string, string>> = {
   "cli-acp": "src/cli/acp/serve.ts",
   "cli-mcp-serve": "src/cli/mcp/serve.ts",
   "cli-weblisk": "src/cli/weblisk/serve.ts",
+  "cli-dashboard": "src/daemon/http/over-hosts.ts",
   "cli-engine-check": "src/daemon/engine-check.ts",
   "cli-spawn-request": "src/cli/spawn-request.ts",
   "cli-validators": "src/protocol/validate/validators.ts",
@@ -64,7 +65,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|published|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:offline|artifacts|configuration|mcp|engine-check)|(?:acp|mcp|weblisk)\/serve|validate\/validators)\.ts$/,
+          /\/(manifest|published|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:http\/over-hosts|offline|artifacts|configuration|mcp|engine-check)|(?:acp|mcp|weblisk)\/serve|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

@@ -1221,6 +1221,8 @@ export const WEB_REFRESH_MAX_MS = 10_000;
 export const WEB_REFRESH_IDLE_MS = 30_000;
 /** The wait of a page before it tries to reach a daemon that it has lost. */
 export const WEB_RECONNECT_MS = 1_000;
+/** How often the page over all hosts asks each of them: a browser has too few connections for a stream of each. */
+export const WEB_HOSTS_LOOK_MS = 2_000;
 /** A stream without even a comment is taken for dead. */
 export const WEB_SILENCE_MAX_MS = 45_000;
 /** How often a page shows what has come meanwhile. */
@@ -1258,6 +1260,8 @@ export const API_COMMENT_MS = 15_000;
 export const API_RETRY_MS = 2_000;
 /** Open connections; each needs a descriptor. */
 export const API_CONNECTIONS_MAX = 12_000;
+/** Open connections to the dashboard over hosts: those of a person's browsers. */
+export const DASHBOARD_CONNECTIONS_MAX = 64;
 /** Connections of one client to a daemon over HTTP; more requests wait for a free one. */
 export const HTTP_CONNECTIONS_MAX = 256;
 /** How long a client that was refused may go on sending before it is cut off. */

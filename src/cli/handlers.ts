@@ -9,6 +9,7 @@ import * as cas from "./commands/cas.ts";
 import { changesProblems } from "./commands/changes.ts";
 import * as config from "./commands/config.ts";
 import * as daemon from "./commands/daemon.ts";
+import * as dashboard from "./commands/dashboard.ts";
 import * as db from "./commands/db.ts";
 import * as identity from "./commands/identity.ts";
 import * as inbox from "./commands/inbox.ts";
@@ -117,7 +118,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "notify/resend": notify.resend,
   "notify/test": notify.test,
   "token/create": tokens.create,
-  "agent/dashboard": tokens.dashboard,
+  "agent/dashboard": dashboard.dashboard,
   "token/list": tokens.list,
   "token/revoke": tokens.revoke,
   "peer/add": peers.add,
@@ -204,6 +205,7 @@ export const CHECKS: Checks = {
   "weblisk/task": remoteTaskProblems,
   "peer/task": taskProblems,
   "notify/resend": notify.resendProblems,
+  "agent/dashboard": dashboard.dashboardProblems,
   "agent/resume": resume.resumeProblems,
   "agent/fork": resume.resumeProblems,
   "agent/kill": workers.chosenProblems,

@@ -17,9 +17,12 @@ export const isOverHosts = ({ hosts = [] }: Pick<Call, "hosts">): boolean => hos
 export const onlyHostOf = ({ hosts = [] }: Pick<Call, "hosts">): NamedHost | undefined =>
   hosts.length === 1 ? hosts[0] : undefined;
 
-/** A command that is run on each host; `agent top` looks at all of them itself. */
+/** Commands that look at all of their hosts by themselves. */
+const SEE_ALL: ReadonlySet<string> = new Set(["agent/top", "agent/dashboard"]);
+
+/** A command that is run on each host. */
 export const runsOnEach = (call: Pick<Call, "hosts" | "command">): boolean =>
-  isOverHosts(call) && call.command.command !== "agent/top";
+  isOverHosts(call) && !SEE_ALL.has(call.command.command);
 
 /** Commands without a row or a record that could bear a host, or with one stream of a log that is not of workers. */
 const ONE_HOST: ReadonlySet<string> = new Set(["agent/attach", "jobs/tail", "bb/watch", "board/watch"]);
@@ -70,7 +73,7 @@ const problemsOf = (call: Call): readonly string[] => {
   const homeless = refs.filter((ref) => hostOf(ref, hosts) === undefined);
   if (homeless.length > 0)
     return homeless.map((ref) => `with several hosts a worker is named with its own, as in ${name}/${ref}`);
-  if (refs.length === 0 && command.danger !== "safe")
+  if (refs.length === 0 && command.danger !== "safe" && !SEE_ALL.has(command.command))
     return [`${words} without a HOST/NAME changes one host at a time: --host ${name}`];
   if (refs.length > 0 && new Set(refs.map((ref) => hostOf(ref, hosts))).size === 1) return [];
   return onlyOfOne(call).map((flag) => `${flag} belongs to one host: --host ${name}`);

@@ -23,7 +23,6 @@ export const RUN_THERE: ReadonlySet<string> = new Set([
   "agent/acp",
   "agent/relay",
   "agent/doctor",
-  "agent/dashboard",
   "mcp/list",
   "mcp/get",
   "mcp/add",

@@ -47,7 +47,7 @@ export const TOKEN_COMMANDS = inGroup("This machine", [
     exits: [6, 7, 8, 10, 11],
     summary: "Print an address that opens the dashboard in a browser",
     details:
-      "Makes a token whose name begins with dashboard-, and prints the address with its secret, once, in text; with --to it is written to a new file that only you may read. A browser that opens the address may do all that you may do, until the token is revoked or expires. The daemon must serve HTTP: agent daemon start --http.",
+      "Makes a token whose name begins with dashboard-, and prints the address with its secret, once, in text; with --to it is written to a new file that only you may read. A browser that opens the address may do all that you may do, until the token is revoked or expires. The daemon must serve HTTP: agent daemon start --http. With --host the command itself serves the dashboard of one or more hosts, until it ends.",
     flags: [
       {
         name: "expires",
@@ -64,7 +64,7 @@ export const TOKEN_COMMANDS = inGroup("This machine", [
         help: "new file for the address; needed in json and ndjson",
       },
     ],
-    examples: ["agent dashboard", "agent dashboard --expires 30d"],
+    examples: ["agent dashboard", "agent dashboard --expires 30d", "agent --host all dashboard"],
   },
   {
     words: ["token", "list"],

@@ -1,17 +1,12 @@
 /** agent token …: names for callers. The secret never crosses the socket at its making, and never stands in an envelope. */
 import { rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { DASHBOARD_TOKEN_MS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { newTokenSecret, tokenDigest } from "../../protocol/token.ts";
 import type { CommandHandler, Context } from "../context.ts";
-import { servedUrl } from "./daemon.ts";
 import { writePrivate } from "./private-file.ts";
-
-/** Digits that tell the tokens of several browsers apart. */
-const NAME_DIGITS = 6;
 
 const requireFile = ({ mode }: Context): HoldfastError | undefined =>
   mode === "text"
@@ -27,7 +22,7 @@ interface TokenToMake {
 }
 
 /** Makes a token, and hands over a text with its secret: in the file of `--to`, or printed alone. */
-const made = async (
+export const made = async (
   context: Context,
   client: Client,
   { name, expires_ms }: TokenToMake,
@@ -48,7 +43,8 @@ const made = async (
   }
 };
 
-const refuseWithoutFile = (context: Context): void => {
+/** An envelope may hold no secret. */
+export const refuseWithoutFile = (context: Context): void => {
   const refused = context.flags.to === undefined ? requireFile(context) : undefined;
   if (refused !== undefined) throw refused;
 };
@@ -68,24 +64,6 @@ export const create: CommandHandler = async (context) => {
     "after",
   );
   return success(reply);
-};
-
-/** A browser reaches a daemon that listens on every address of this machine by the machine's own one. */
-const visited = (url: string): string =>
-  url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
-
-export const dashboard: CommandHandler = async (context) => {
-  refuseWithoutFile(context);
-  const client = await context.connect();
-  const url = `${visited(servedUrl(await client.request("daemon/status", {})))}/`;
-  const expires_ms = (context.flags.expires as number | undefined) ?? DASHBOARD_TOKEN_MS;
-  // Digits of a secret that nobody gets.
-  const name = `dashboard-${newTokenSecret().slice(-NAME_DIGITS)}`;
-  // A browser sends the fragment of an address to no server.
-  const reply = await made(context, client, { name, expires_ms }, (secret) => `${url}#token=${secret}`);
-  if (reply.file === null)
-    context.hint(`It is shown this once. To shut it: agent token revoke ${reply.name}`, "after");
-  return success({ ...reply, url });
 };
 
 export const list: CommandHandler = async (context) => {

@@ -4,15 +4,15 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Effect } from "effect";
-import { API_LINGER_MS, API_PARAMETERS_MAX } from "../../base/limits.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import type { EnvelopeHead } from "../../protocol/envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import type { RequestData, RequestName } from "../../protocol/requests.ts";
 import type { DaemonStatus } from "../replies.ts";
-import { type CommandRequest, checkRequest, invalidRequest, readJson, UNREADABLE } from "../request.ts";
+import { type CommandRequest, UNREADABLE } from "../request.ts";
 import { answerTokenIn, serveAnswer } from "./answer-page.ts";
-import { bodyOf } from "./body.ts";
+import { eventsAsked, parametersOf, requestAsked } from "./asked.ts";
+import { dataOfBody, leaveBody } from "./body.ts";
 import { bearerOf, type DoorRules, noToken, refusalOf } from "./doors.ts";
 import { EventStream } from "./event-stream.ts";
 import { HEADERS } from "./headers.ts";
@@ -63,7 +63,7 @@ export class HttpApi {
     } catch (cause) {
       const error = asHoldfastError(cause);
       if (error.code === "INTERNAL") this.ground.defects.tell("an HTTP request", cause);
-      const more = hasBody(request) && !request.complete ? leaveBody(request) : [];
+      const more = leaveBody(request);
       this.refuseOne(response, UNREADABLE, error, startedAt, error.row.http, more);
     }
   }
@@ -154,14 +154,7 @@ export class HttpApi {
     caller: Caller,
     startedAt: number,
   ): void {
-    const key = request.headers["idempotency-key"];
-    const keyed = typeof key === "string" ? { ...(data as object), idempotency_key: key } : data;
-    const { "x-request-id": id, "x-inline-max-bytes": inline } = request.headers;
-    const meta = {
-      ...(typeof id === "string" ? { request_id: id } : {}),
-      ...(typeof inline === "string" ? { inline_max_bytes: Number(inline) } : {}),
-    };
-    const checked = checkRequest({ version: 1, command: name, data: keyed, meta });
+    const checked = requestAsked(name, data, request.headers);
     if ("error" in checked) {
       this.refuseOne(response, checked.head, checked.error, startedAt);
       return;
@@ -176,12 +169,7 @@ export class HttpApi {
     last: string | string[] | undefined,
     startedAt: number,
   ): void {
-    const after = query.get("after");
-    query.delete("after");
-    const from = typeof last === "string" && last !== "" ? last : after;
-    const asked = dataOfQuery("agent/watch", query);
-    const cursor = from === null ? {} : { from: /^\d{1,15}$/.test(from) ? Number(from) : from };
-    const checked = checkRequest({ version: 1, command: "agent/watch", data: { ...asked, ...cursor } });
+    const checked = eventsAsked(query, last);
     if ("error" in checked) {
       this.refuseOne(response, checked.head, checked.error, startedAt);
       return;
@@ -219,31 +207,4 @@ export class HttpApi {
 const send = (response: ServerResponse, type: string, body: string | Uint8Array, status = 200): void => {
   const length = String(Buffer.byteLength(body));
   response.writeHead(status, [...HEADERS, "content-type", type, "content-length", length]).end(body);
-};
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  (headers["content-length"] ?? "0") !== "0" || headers["transfer-encoding"] !== undefined;
-
-/** Lets a client that still sends read the refusal: its bytes are dropped for a moment, and then the connection is closed. */
-const leaveBody = (request: IncomingMessage): readonly string[] => {
-  request.resume();
-  const timer = setTimeout(() => request.destroy(), API_LINGER_MS);
-  request.once("close", () => clearTimeout(timer));
-  return ["connection", "close"];
-};
-
-const parametersOf = (query: string): URLSearchParams => {
-  const parameters = new URLSearchParams(query);
-  if (parameters.size > API_PARAMETERS_MAX)
-    throw invalidRequest([`A query has at most ${API_PARAMETERS_MAX} parameters.`]);
-  return parameters;
-};
-
-/** Undefined if the client went away. An empty body is no data. */
-const dataOfBody = async (request: IncomingMessage): Promise<unknown> => {
-  const bytes = await bodyOf(request);
-  if (bytes === undefined || bytes.length === 0) return bytes === undefined ? undefined : {};
-  const read = readJson(bytes);
-  if ("error" in read) throw read.error;
-  return read.json;
 };

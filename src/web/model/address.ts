@@ -37,6 +37,15 @@ export const linkTo = (page: PageName, id = "", filters: Readonly<Record<string,
   return `#/${path}${query === "" ? "" : `?${query}`}`;
 };
 
+/** The path of a host's pages, where several hosts are served. */
+export const pathOfHost = (host: string): string => `/hosts/${encodeURIComponent(host)}/`;
+
+/** The host whose pages are at this path; undefined for a daemon's own, and for that of all hosts. */
+export const hostOfPath = (path: string): string | undefined => {
+  const name = /^\/hosts\/([^/]+)\/$/.exec(path)?.[1];
+  return name === undefined ? undefined : unescaped(name);
+};
+
 /** The secret of `#token=SECRET`. A fragment is not sent to any server. */
 export const tokenOf = (fragment: string): string | undefined =>
   /^#token=([\x21-\x7e]{1,256})$/.exec(fragment)?.[1];

@@ -3,16 +3,19 @@ import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { INBOX_PAGE_MAX } from "../../base/limits.ts";
 import { boardOf } from "../../protocol/board-records.ts";
 import type { HoldView } from "../../protocol/replies/talk.ts";
-import { linkTo, type PageAddress, type PageName, tokenOf } from "../model/address.ts";
+import { hostOfPath, linkTo, type PageAddress, type PageName, tokenOf } from "../model/address.ts";
 import { changesWorkers } from "../model/refresh.ts";
+import { spokenCounts } from "../model/spoken.ts";
 import { type LiveAnswer, useAnswer } from "../state/answer.ts";
 import { Connected, type PageConnection } from "../state/connected.ts";
 import { RecordFeed } from "../state/feed.ts";
 import { useAddress, useFeedState } from "../state/hooks.ts";
-import { keptSecret, Login, RequestFailure } from "../state/login.ts";
+import { asFailure, keptSecret, Login, RequestFailure } from "../state/login.ts";
+import { TickingFeed } from "../state/ticking-feed.ts";
 import { BoardPage } from "./board.tsx";
 import { CostPage } from "./cost.tsx";
 import { HealthPage } from "./health.tsx";
+import { HostsPage } from "./hosts.tsx";
 import { JobsPage } from "./jobs.tsx";
 import { LoginPage } from "./login.tsx";
 import { RunsPage } from "./runs.tsx";
@@ -26,9 +29,6 @@ const givenSecret = (): string | undefined => {
   if (secret !== undefined) history.replaceState(null, "", linkTo("waiting"));
   return secret ?? keptSecret();
 };
-
-const asFailure = (cause: unknown): RequestFailure =>
-  cause instanceof RequestFailure ? cause : new RequestFailure(String(cause));
 
 export const App = () => {
   const [connection, setConnection] = useState<PageConnection>();
@@ -45,12 +45,13 @@ export const App = () => {
   const login = async (secret: string): Promise<void> => {
     setIsBusy(true);
     setFailure(undefined);
-    const session = new Login(secret, () =>
-      leave(new RequestFailure("The token opens nothing any more.", { suggestion: "Log in again." })),
-    );
+    const refused = (): void =>
+      leave(new RequestFailure("The token opens nothing any more.", { suggestion: "Log in again." }));
+    const session = new Login(secret, refused, hostOfPath(location.pathname));
     try {
       await session.open();
-      setConnection({ session, feed: new RecordFeed(session) });
+      const feed = session.hello?.hosts === undefined ? new RecordFeed(session) : new TickingFeed();
+      setConnection({ session, feed, path: "" });
     } catch (cause) {
       setFailure(asFailure(cause));
     } finally {
@@ -73,7 +74,11 @@ export const App = () => {
     return <LoginPage failure={failure} isBusy={isBusy} onLogin={(secret) => void login(secret)} />;
   return (
     <Connected.Provider value={connection}>
-      <Pages onLeave={() => leave()} />
+      {connection.session.hello?.hosts === undefined ? (
+        <Pages onLeave={() => leave()} />
+      ) : (
+        <HostsPage names={connection.session.hello.hosts} onLeave={() => leave()} />
+      )}
     </Connected.Provider>
   );
 };
@@ -147,6 +152,7 @@ interface NavigationProps {
 
 const Navigation = ({ address, waiting, live, isWell, used, onLeave }: NavigationProps) => {
   const { page } = address;
+  const { host } = useContext(Connected).session;
   const words: Readonly<Record<PageName, string>> = {
     waiting: "Waiting",
     runs: "Running",
@@ -166,6 +172,12 @@ const Navigation = ({ address, waiting, live, isWell, used, onLeave }: Navigatio
   return (
     <nav class="pages" aria-label="Pages">
       <span class="brand">Holdfast</span>
+      {host !== undefined && (
+        <>
+          <a href="/">All hosts</a>
+          <b>{host}</b>
+        </>
+      )}
       {pages.map((one) => (
         <a
           key={one}
@@ -199,16 +211,13 @@ const Link = () => {
   );
 };
 
-const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
-
 /** The one region that speaks: counts and questions, and no stream of events. */
 const Spoken = ({ waiting, live }: { readonly waiting: number; readonly live: number }) => {
   const state = useFeedState();
   const { session } = useContext(Connected);
   const said = useMemo(() => {
     if (state === "lost") return "The daemon is lost. The page tries again.";
-    const questions = counted(waiting, "question waits", "questions wait");
-    return `${questions} for you. ${counted(live, "worker is", "workers are")} live.`;
+    return spokenCounts(waiting, live);
   }, [state, waiting, live, session]);
   return (
     <div class="unseen" role="status" aria-live="polite">

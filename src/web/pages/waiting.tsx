@@ -1,4 +1,5 @@
 /** What waits for me? Every hold that a person can answer, the oldest first. */
+import { useContext } from "preact/hooks";
 import { oneLine } from "../../cli/render/terminal.ts";
 import type { HoldView } from "../../protocol/replies/talk.ts";
 import type { WorkerView } from "../../protocol/replies/workers.ts";
@@ -7,13 +8,16 @@ import { changesWorkers } from "../model/refresh.ts";
 import { HoldCard } from "../parts/hold-card.tsx";
 import { Age, Command, Empty, Failure, State } from "../parts/texts.tsx";
 import { type LiveAnswer, useAnswer } from "../state/answer.ts";
+import { Connected } from "../state/connected.ts";
 import { useNow } from "../state/hooks.ts";
 
 const DAY_MS = 86_400_000;
 const LATELY_MAX = 20;
 
 /** Workers that nobody asks about, and that nobody will start again by itself. */
-const FailedLately = ({ now }: { readonly now: number }) => {
+export const FailedLately = ({ now }: { readonly now: number }) => {
+  const { path, session } = useContext(Connected);
+  const heading = `lately-${session.host ?? ""}`;
   const { reply } = useAnswer(
     "agent/list",
     { statuses: ["failed"], since_ms: DAY_MS, sort: "-ended", limit: LATELY_MAX },
@@ -21,12 +25,15 @@ const FailedLately = ({ now }: { readonly now: number }) => {
   );
   const workers: readonly WorkerView[] = reply?.workers ?? [];
   return workers.length === 0 ? null : (
-    <section class="lately" aria-labelledby="lately">
-      <h2 id="lately">Failed in the last day</h2>
+    <section class="lately" aria-labelledby={heading}>
+      <h2 id={heading}>
+        Failed in the last day
+        {session.host !== undefined && <span class="unseen"> on {session.host}</span>}
+      </h2>
       <ul>
         {workers.map(({ id, name, state, error, reason, ended_at }) => (
           <li key={id}>
-            <a href={linkTo("worker", id)}>{oneLine(name ?? id)}</a>
+            <a href={path + linkTo("worker", id)}>{oneLine(name ?? id)}</a>
             <State state={state} />
             <span class="dim">{oneLine(error?.message ?? reason, 240)}</span>
             <Age at={ended_at} now={now} />

@@ -3,7 +3,7 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { neutralise } from "../../cli/render/terminal.ts";
 import type { RequestInput, RequestName } from "../../protocol/requests.ts";
 import { Connected } from "../state/connected.ts";
-import { RequestFailure } from "../state/login.ts";
+import { asFailure, RequestFailure } from "../state/login.ts";
 import { Command, Failure } from "./texts.tsx";
 
 export interface DeedRequest<N extends RequestName = RequestName> {
@@ -71,7 +71,7 @@ const Deed = ({ one }: { readonly one: DeedRequest }) => {
       setStep("done");
       one.onDone?.();
     } catch (cause) {
-      setFailure(cause instanceof RequestFailure ? cause : new RequestFailure(String(cause)));
+      setFailure(asFailure(cause));
       setStep("idle");
     }
   };

@@ -1,7 +1,9 @@
 /** One hold: its question, what it is about, and its answers. */
+import { useContext } from "preact/hooks";
 import type { HoldView } from "../../protocol/replies/talk.ts";
 import { linkTo } from "../model/address.ts";
 import { commandOf } from "../model/commands.ts";
+import { Connected } from "../state/connected.ts";
 import { Deeds, deed } from "./deeds.tsx";
 import { Age, Words } from "./texts.tsx";
 
@@ -16,6 +18,7 @@ const shownInput = (input: unknown): string =>
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 export const HoldCard = ({ hold, now }: { readonly hold: HoldView; readonly now: number }) => {
+  const { path } = useContext(Connected);
   const { id, worker, worker_id, supervisor, question } = hold;
   const named = worker ?? supervisor ?? worker_id ?? id;
   const deeds = hold.answers.map((answer) =>
@@ -32,7 +35,7 @@ export const HoldCard = ({ hold, now }: { readonly hold: HoldView; readonly now:
     <article class="hold" aria-labelledby={`hold-${id}`}>
       <p class="about">
         <span class="reason">{hold.reason}</span>
-        {worker_id === null ? <span>{named}</span> : <a href={linkTo("worker", worker_id)}>{named}</a>}
+        {worker_id === null ? <span>{named}</span> : <a href={path + linkTo("worker", worker_id)}>{named}</a>}
         <span class="dim">
           waits for <Age at={hold.since} now={now} />
           {hold.expires_at !== null && (

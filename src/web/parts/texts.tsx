@@ -1,8 +1,11 @@
 /** Small texts: states, times, commands, and the words of agents. */
 import type { ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
 import { neutralise } from "../../cli/render/terminal.ts";
 import { duration } from "../../cli/render/units.ts";
+import { atHost } from "../model/commands.ts";
 import { signOf } from "../model/states.ts";
+import { Connected } from "../state/connected.ts";
 import type { RequestFailure } from "../state/login.ts";
 
 export const State = ({
@@ -49,9 +52,11 @@ export const Age = ({
 /** The words of an agent: no control character of them acts. */
 export const Words = ({ text }: { readonly text: string }) => <pre class="words">{neutralise(text)}</pre>;
 
-export const Command = ({ text }: { readonly text: string }) => (
-  <code class="command">{neutralise(text)}</code>
-);
+export const Command = ({ text }: { readonly text: string }) => {
+  // There is none before the login.
+  const connected = useContext(Connected) as { readonly session: { readonly host?: string } } | undefined;
+  return <code class="command">{neutralise(atHost(connected?.session.host, text))}</code>;
+};
 
 export const Failure = ({ failure }: { readonly failure: RequestFailure | undefined }) =>
   failure === undefined ? null : (

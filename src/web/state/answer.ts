@@ -5,9 +5,8 @@ import type { Replies } from "../../daemon/replies.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { RequestInput, RequestName } from "../../protocol/requests.ts";
 import { waitAfter } from "../model/refresh.ts";
-import { Connected } from "./connected.ts";
-import type { RecordFeed } from "./feed.ts";
-import { type Login, RequestFailure } from "./login.ts";
+import { Connected, type LiveFeed } from "./connected.ts";
+import { asFailure, type Login, type RequestFailure } from "./login.ts";
 
 export interface LiveAnswer<Reply> {
   /** The newest answer; undefined before the first one. */
@@ -59,8 +58,7 @@ class AnswerKeeper<N extends RequestName> {
       this.newest = await this.ask(this.stop.signal);
       if (!this.stop.signal.aborted) this.tell({ reply: this.newest, failure: undefined });
     } catch (cause) {
-      const failure = cause instanceof RequestFailure ? cause : new RequestFailure(String(cause));
-      if (!this.stop.signal.aborted) this.tell({ reply: this.newest, failure });
+      if (!this.stop.signal.aborted) this.tell({ reply: this.newest, failure: asFailure(cause) });
     }
     this.isAsking = false;
     const wait = waitAfter(performance.now() - began);
@@ -70,7 +68,7 @@ class AnswerKeeper<N extends RequestName> {
 }
 
 const start = <N extends RequestName>(
-  { session, feed }: { readonly session: Login; readonly feed: RecordFeed },
+  { session, feed }: { readonly session: Login; readonly feed: LiveFeed },
   name: N,
   data: RequestInput<N>,
   touches: (record: LogRecord) => boolean,

@@ -14,6 +14,12 @@ interface EventPage {
   readonly cursor: string;
 }
 
+/** A stream that ends before it has everything says why. */
+const throwEnd = (end: unknown): void => {
+  const { code, message = "" } = end as { readonly code?: string; readonly message?: string };
+  if (code !== undefined) throw new RequestFailure(message, { code });
+};
+
 /** Reads a stream of events to its end. Rejects if it breaks, or is silent for too long. */
 export const readEvents = async (
   session: Login,
@@ -33,10 +39,13 @@ export const readEvents = async (
     for await (const piece of pieces ?? []) {
       clearTimeout(watch);
       watch = setTimeout(() => silent.abort(), WEB_SILENCE_MAX_MS);
-      const events = read(piece).filter(({ type }) => type === "message");
+      const all = read(piece);
+      const events = all.filter(({ type }) => type === "message");
       const records = events.map(({ data }) => harmless(data) as LogRecord);
       const last = events.at(-1);
       if (last !== undefined) take({ records, cursor: last.id });
+      const end = all.find(({ type }) => type === "end");
+      if (end !== undefined) throwEnd(harmless(end.data));
     }
   } finally {
     clearTimeout(watch);

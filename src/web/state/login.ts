@@ -5,6 +5,7 @@
 import { REPLY_MAX_BYTES } from "../../base/limits.ts";
 import type { HelloReply, Replies } from "../../daemon/replies.ts";
 import type { RequestInput, RequestName } from "../../protocol/requests.ts";
+import { pathOfHost } from "../model/address.ts";
 import { harmless } from "../model/harmless.ts";
 
 const KEPT_AS = "holdfast.token";
@@ -46,18 +47,27 @@ const failureOf = async (response: Response): Promise<RequestFailure> => {
   return new RequestFailure(message, { status: response.status, code, suggestion });
 };
 
+export const asFailure = (cause: unknown): RequestFailure =>
+  cause instanceof RequestFailure ? cause : new RequestFailure(String(cause));
+
 export const isUnauthorised = (cause: unknown): boolean =>
   cause instanceof RequestFailure && cause.status === UNAUTHORISED;
 
+/** The server of several hosts names them at its root; a daemon names none. */
+type Hello = HelloReply & { readonly hosts?: readonly string[] };
+
 export class Login {
   readonly secret: string;
+  /** The host that it is for, where several are served. */
+  readonly host: string | undefined;
   private readonly onRefused: () => void;
   private commands: ReadonlySet<string> = new Set();
-  hello: HelloReply | undefined;
+  hello: Hello | undefined;
 
-  constructor(secret: string, onRefused: () => void) {
+  constructor(secret: string, onRefused: () => void, host?: string) {
     this.secret = secret;
     this.onRefused = onRefused;
+    this.host = host;
   }
 
   /** Rejects if the token opens nothing. */
@@ -91,7 +101,8 @@ export class Login {
   /** Rejects with a RequestFailure if the answer is no success. */
   async fetch(path: string, { headers, signal, ...init }: SessionRequest = {}): Promise<Response> {
     const authorised = { ...headers, authorization: `Bearer ${this.secret}` };
-    const response = await fetch(path, {
+    const place = this.host === undefined ? "" : pathOfHost(this.host).slice(0, -1);
+    const response = await fetch(place + path, {
       ...init,
       headers: authorised,
       signal: signal ?? null,
@@ -111,10 +122,11 @@ export class Login {
     sessionStorage.removeItem(KEPT_AS);
   }
 
-  private refuse(): void {
+  /** The token opens nothing any more. */
+  readonly refuse = (): void => {
     this.close();
     this.onRefused();
-  }
+  };
 }
 
 interface SessionRequest {
