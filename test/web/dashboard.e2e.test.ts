@@ -113,7 +113,8 @@ describe("the login", () => {
     expect(page.url()).not.toContain(secret);
     expect(await page.evaluate("document.cookie")).toBe("");
     await scene.ask("token/revoke", { name: "for-a-while" });
-    await page.getByRole("link", { name: "Cost" }).click();
+    // The end of its stream may have shut the page before.
+    await page.goto(`${scene.url}/#/cost`);
     await page.getByText("The token opens nothing any more.").waitFor();
     await page.context().close();
   });
@@ -368,8 +369,9 @@ describe("an enemy", () => {
     const argv = ["sh", "-c", 'printf "%s\\n" "$1"; printf "%s\\n" "$1" >&2; exec sleep 1000', "sh", text];
     const id = await spawn("", { argv, name: "enemy", labels: { [HOSTILE.slice(0, 40)]: HOSTILE } });
     await scene.ask("board/add", { cards: [{ id: "<img>", title: text, body: text, labels: [HOSTILE] }] });
-    await scene.ask("agent/pause", { ids: [id], reason: text });
+    // A pause stops a program that has not printed yet.
     await until(async () => String((await scene.ask("agent/output", { id })).text).includes("onerror"));
+    await scene.ask("agent/pause", { ids: [id], reason: text });
     const tabs = ["story", "output", "why", "changes", "usage", "messages"].map(
       (name) => `#/worker/${id}?tab=${name}`,
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressOf, linkTo, tokenOf } from "../../../src/web/model/address.ts";
+import { addressOf, hostOfPath, linkTo, pathOfHost, tokenOf } from "../../../src/web/model/address.ts";
 
 describe("an address", () => {
   it.each([
@@ -22,5 +22,16 @@ describe("a token", () => {
   it.each(["", "#/runs?token=hft_1", "#token=", "#token=a b", `#token=${"x".repeat(300)}`])(
     "is not in %j",
     (one) => expect(tokenOf(one)).toBeUndefined(),
+  );
+});
+
+describe("the path of a host", () => {
+  it.each(["build", "local", "ssh://ada@box:22", "exec:docker exec -i box", "a/b?c#d %e"])(
+    "is read as %j",
+    (host) => expect(hostOfPath(pathOfHost(host))).toBe(host),
+  );
+
+  it.each(["/", "/hosts/", "/hosts/build", "/hosts/a/b/", "/hosts//"])("is not %j", (path) =>
+    expect(hostOfPath(path)).toBeUndefined(),
   );
 });
