@@ -155,3 +155,5 @@ export const crashPoint = (name: CrashPoint): void => {
 
 /** Set in the environment of the daemon's own process only. */
 export const CRASH_VARIABLE = "HOLDFAST_CRASH_AT";
+/** The same for the first gateway of a Weblisk server. */
+export const GATEWAY_CRASH_VARIABLE = "HOLDFAST_GATEWAY_CRASH_AT";

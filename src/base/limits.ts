@@ -495,6 +495,15 @@ export const FEDERATION_RENEW_S = 60;
 export const FEDERATION_NOTES_MAX = 60;
 /** The port of a federation gateway (weblisk notes 1). */
 export const FEDERATION_PORT_DEFAULT = 9_801;
+/** The heap of a gateway's process: more is its end, and not the machine's. */
+export const FEDERATION_GATEWAY_HEAP_MAX_MIB = 512;
+/** A gateway that ends is started again after this; the pause grows with each end, and is small again after a steady life. */
+export const FEDERATION_GATEWAY_RESTART_MIN_MS = 100;
+export const FEDERATION_GATEWAY_RESTART_MAX_MS = 10_000;
+export const FEDERATION_GATEWAY_STEADY_MS = 60_000;
+/** A gateway waits so long for its place, and looks so often, since that of a killed server may still leave. */
+export const FEDERATION_LISTEN_WAIT_MS = 3_000;
+export const FEDERATION_LISTEN_LOOK_MS = 50;
 /** weblisk notes 7.2: a peer is verified after so many successful tasks and so long, with at most so many failures in a hundred. */
 export const FINGERPRINT_TASKS_MIN = 20;
 export const FINGERPRINT_AGE_MIN_MS = 24 * 3_600_000;

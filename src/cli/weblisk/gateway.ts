@@ -1,37 +1,51 @@
-/** The gateway of `agent weblisk serve --federation`: a listener of its own, for other hubs. */
-import { authorityOf } from "../../base/http-address.ts";
-import type { GatewayGround } from "../../weblisk/federation/opened.ts";
+/** The gateway of `agent weblisk serve --federation`: a process and a listener of its own, for other hubs. */
+import { CRASH_VARIABLE, GATEWAY_CRASH_VARIABLE } from "../../base/crash-point.ts";
+import type { PeerDesk } from "../../weblisk/federation/opened.ts";
+import type { ServedAgent, TaskWorkers, WebliskServer } from "../../weblisk/server/opened.ts";
 import type { Context } from "../context.ts";
 import { listenAddress, offersOf } from "./served.ts";
 
-type GatewayFacts = Omit<GatewayGround, "files" | "key" | "own" | "offers"> & { readonly stateDir: string };
+interface GatewayFacts {
+  readonly stateDir: string;
+  readonly version: string;
+  readonly agents: readonly ServedAgent[];
+  readonly tasks: WebliskServer["tasks"];
+  readonly desk: PeerDesk;
+  readonly workers: TaskWorkers;
+}
 
 /** Its URL; undefined if none is wanted. */
-export const openGateway = async (context: Context, facts: GatewayFacts): Promise<string | undefined> => {
-  const { flags } = context;
+export const openGateway = async (
+  context: Context,
+  { stateDir, version, agents, tasks, desk, workers }: GatewayFacts,
+): Promise<string | undefined> => {
+  const { flags, env } = context;
   if (flags.federation === undefined) return undefined;
-  const [{ FederationGateway, keepOwnHub }, { listen, ServerFiles }, { ensureIdentity, ORCHESTRATOR }] =
-    await Promise.all([
-      import("../../weblisk/federation/opened.ts"),
-      import("../../weblisk/server/opened.ts"),
-      import("../../weblisk/identity/opened.ts"),
-    ]);
-  const files = new ServerFiles(facts.stateDir);
-  const { key } = ensureIdentity(facts.stateDir, ORCHESTRATOR);
-  const offers = offersOf(context.call);
-  let gateway: InstanceType<typeof FederationGateway> | undefined;
-  const { address, close } = await listen(
-    { answer: (request) => gateway!.answer(request) },
-    listenAddress(flags.federation as string)!,
-  );
-  context.cleanups.push(close);
-  const said = (flags["federation-url"] as string | undefined) ?? `http://${authorityOf(address)}`;
-  const own = {
-    hub_id: flags.hub as string,
-    url: said.replace(/\/+$/, ""),
-    capabilities: Object.keys(offers).sort(),
-  };
-  gateway = new FederationGateway({ ...facts, files, key, own, offers });
-  keepOwnHub({ files }, own);
+  const [{ GatewayProcess, keepOwnHub }, { ServerFiles }] = await Promise.all([
+    import("../../weblisk/federation/opened.ts"),
+    import("../../weblisk/server/opened.ts"),
+  ]);
+  const url = flags["federation-url"] as string | undefined;
+  const { [CRASH_VARIABLE]: _, [GATEWAY_CRASH_VARIABLE]: crash, ...laterEnv } = env;
+  const gateway = new GatewayProcess({
+    opening: {
+      ...{ stateDir, version, agents, offers: offersOf(context.call), hub_id: flags.hub as string },
+      ...(url !== undefined && { url }),
+      listen: listenAddress(flags.federation as string)!,
+    },
+    calls: {
+      ...desk,
+      execute: (...asked) => tasks.execute(...asked),
+      outcome: (...asked) => tasks.outcome(...asked),
+      cancel: (...asked) => tasks.cancel(...asked),
+      isReachable: () => workers.isReachable(),
+    },
+    env: { ...laterEnv, ...(crash !== undefined && { [CRASH_VARIABLE]: crash }) },
+    laterEnv,
+    tell: (line) => context.stderr(`${line}\n`),
+  });
+  context.cleanups.push(() => gateway.close());
+  const own = await gateway.begin();
+  keepOwnHub({ files: new ServerFiles(stateDir) }, own);
   return own.url;
 };

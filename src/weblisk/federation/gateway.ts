@@ -46,7 +46,7 @@ export interface GatewayGround extends HubGround, HealthGround, Pick<ServerGroun
   readonly own: OwnHub;
   /** Names of agents, by the capability that a peer asks for. */
   readonly offers: Readonly<Record<string, string>>;
-  readonly tasks: TaskTable;
+  readonly tasks: Pick<TaskTable, "execute" | "outcome" | "cancel">;
 }
 
 interface HubCall {

@@ -1,6 +1,6 @@
 /** Federation as the command line loads it. */
 export { HubAsker } from "./asking.ts";
 export { postToHub } from "./exchange.ts";
-export { FederationGateway, type GatewayGround } from "./gateway.ts";
+export { GatewayProcess } from "./gateway-process.ts";
 export { keepOwnHub, ownHub } from "./hub-files.ts";
-export type { PeerDesk } from "./ports.ts";
+export type { OwnHub, PeerDesk } from "./ports.ts";
