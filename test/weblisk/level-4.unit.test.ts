@@ -12,8 +12,8 @@ const root = resolve(import.meta.dirname, "..");
 const ROWS = [
   [
     "unknown members pass through as they came",
-    "every type has an example, which reads as itself with all members that it does not know",
-    "weblisk/types/schemas.unit",
+    "keeps each member as its sender wrote it, in both directions, so that the agent's signature holds",
+    "weblisk/server/forwarding.int",
   ],
   [
     "a null is never sent",
@@ -75,6 +75,16 @@ const ROWS = [
     "each step may be the last one of a hub",
     "the hub %s is killed at each of its steps",
     "weblisk/federation/killed.int",
+  ],
+  [
+    "each step may be the last one of a real process",
+    "each task has one worker and one answer, both trails are whole and agree, and no denied field crosses",
+    "chaos/federation-steps.chaos",
+  ],
+  [
+    "a fault or a flood in the gateway takes nothing from the agents here",
+    "a gateway that hangs, or is flooded, takes nothing from the agents here",
+    "cli/weblisk/gateway.e2e",
   ],
 ] as const;
 

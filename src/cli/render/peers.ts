@@ -40,6 +40,24 @@ const showText: TextOf<PeerView> = (peer, { paint, now }) => {
   ]);
 };
 
+/** Characters of a digest that tell two of them apart by eye. */
+const DIGEST_CHARS = 16;
+
+const listed = (names: unknown): string => (Array.isArray(names) ? names.join(", ") : "");
+
+/** The digest of a task comes first: by it two trails are compared, and a narrow terminal cuts the rest. */
+const detailText = (detail: AuditPage["entries"][number]["detail"]): string => {
+  const { digest, capability, fields, stripped, task_id } = detail;
+  if (typeof digest !== "string") return JSON.stringify(detail);
+  const without = listed(stripped);
+  return [
+    `sha256:${digest.slice(0, DIGEST_CHARS)}`,
+    `${listed(fields) || "nothing"}${without === "" ? "" : `, without ${without}`}`,
+    String(capability ?? ""),
+    String(task_id),
+  ].join("  ");
+};
+
 const auditText: TextOf<AuditPage> = ({ entries }, { paint, columns }) =>
   entries.length === 0
     ? ""
@@ -51,7 +69,7 @@ const auditText: TextOf<AuditPage> = ({ entries }, { paint, columns }) =>
           oneLine(actor),
           action,
           oneLine(target),
-          oneLine(JSON.stringify(detail)),
+          oneLine(detailText(detail)),
         ]),
         { fit: columns },
       );

@@ -62,6 +62,11 @@ it("a handshake makes them known, a task is done, and denied fields are in no fi
     { action: "task.request" },
     { action: "task.result", status: "ok" },
   ]);
+  // A person compares both by the words of a terminal.
+  const digestsOf = async ({ commands }: HubUnderTest) =>
+    (await commands.text("audit", "list")).stdout.match(/sha256:[0-9a-f]{16}/g);
+  expect(await digestsOf(a)).toHaveLength(2);
+  expect(await digestsOf(a)).toEqual(await digestsOf(b));
 });
 
 it("kills of the gateway, of both daemons and of the command leave one worker, one answer and whole trails", async () => {
