@@ -1520,6 +1520,9 @@ export const CLUSTER_LOOK_MS = 250;
 export const CLUSTER_LOOK_GAP_MAX_MS = 3_000;
 /** An answer of the cluster's store that takes longer is given up; its effect may have come. */
 export const CLUSTER_ANSWER_MS = 1_000;
+/** How often a node looks at its clock, and how many inputs may wait for its decisions. */
+export const CLUSTER_TICK_MS = 100;
+export const CLUSTER_INPUTS_MAX = 10_000;
 /** Connections of a node to the cluster's database. */
 export const CLUSTER_CONNECTIONS_MAX = 4;
 /** The database ends a statement that takes longer, and with it the locks that it holds. */

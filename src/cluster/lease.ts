@@ -27,14 +27,21 @@ export type LeaseInput =
   /** All runs that stop have ended, and a search found nothing more. */
   | { readonly type: "swept" };
 
-/** `until_ms`: what a daemon before this one was granted, as its guard keeps it. */
-export const leaseAtStart = (
-  kept: { readonly term: number; readonly until_ms: number } | undefined,
-  now: number,
-): NodeLease => {
-  if (kept === undefined) return { phase: "stopping", term: 0 };
-  return mustStop(kept.until_ms, now) ? { phase: "stopping", term: kept.term } : { phase: "held", ...kept };
-};
+/** The part that outlives a daemon, for the guard and for the next one. `until_ms` is null where no lease is held in this boot. */
+export interface KeptLease {
+  readonly term: number;
+  readonly until_ms: number | null;
+}
+
+export const keptOf = (lease: NodeLease): KeptLease => ({
+  term: lease.term,
+  until_ms: lease.phase === "held" ? lease.until_ms : null,
+});
+
+export const leaseAtStart = ({ term, until_ms }: KeptLease, now: number): NodeLease =>
+  until_ms === null || mustStop(until_ms, now)
+    ? { phase: "stopping", term }
+    : { phase: "held", term, until_ms };
 
 /** From here on the runs must end, whoever sees it: the daemon or its guard. */
 export const mustStop = (until_ms: number, now: number): boolean => now >= until_ms - CLUSTER_STOP_ROOM_MS;

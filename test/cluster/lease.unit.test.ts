@@ -42,7 +42,12 @@ describe("the lease of a node", () => {
   });
 
   it.each([
-    ["was never there: the machine is searched first", undefined, 0, { phase: "stopping", term: 0 }],
+    [
+      "was never there: the machine is searched first",
+      { term: 0, until_ms: null },
+      0,
+      { phase: "stopping", term: 0 },
+    ],
     ["is over: so is it then", { term: 2, until_ms: UNTIL }, 7_000, stopping],
     ["goes on with the next daemon", { term: 2, until_ms: UNTIL }, 1_000, held],
   ] as const)("at the start of a daemon, one that %s", (_, kept, now, lease) => {

@@ -53,7 +53,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "telemetry",
     "token",
   ],
-  cluster: ["postgres"],
+  cluster: ["postgres", "node"],
   adapters: ["decoding", "process", "bridge", "kinds"],
   workspace: ["sandbox", "worktree"],
   skills: ["network", "openapi", "builtin"],

@@ -1,7 +1,7 @@
 /** A daemon of the model: it carries out what `decideMember` says, over a network that loses and delays. */
 import { CLUSTER_ANSWER_MS } from "../../../src/base/limits.ts";
 import { decideMember, memberAtStart } from "../../../src/cluster/decide.ts";
-import { leaseAtStart, leaseFrom } from "../../../src/cluster/lease.ts";
+import { keptOf, leaseAtStart, leaseFrom } from "../../../src/cluster/lease.ts";
 import type {
   ClusterMember,
   MemberCommand,
@@ -121,8 +121,7 @@ export class ModelDaemon {
     this.member = member;
     const { lease } = member;
     const { machine } = this.node;
-    const until_ms = lease.phase === "held" ? lease.until_ms : Number.NEGATIVE_INFINITY;
-    machine.kept = { term: lease.term, until_ms };
+    machine.kept = keptOf(lease);
     for (const command of commands) {
       this.obey(command);
       if (command.type === this.frost?.after) this.freezeNow();

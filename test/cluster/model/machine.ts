@@ -3,7 +3,7 @@
  * A process may leave a child behind that only a search finds.
  */
 import { CLUSTER_STOP_ROOM_MS } from "../../../src/base/limits.ts";
-import { mustStop } from "../../../src/cluster/lease.ts";
+import { type KeptLease, mustStop } from "../../../src/cluster/lease.ts";
 import type { MemberRun } from "../../../src/cluster/member.ts";
 import type { PartitionPolicy } from "../../../src/cluster/rows.ts";
 import type { Random } from "../../sim/random.ts";
@@ -34,7 +34,7 @@ export interface ModelWorld {
 export class ModelMachine {
   readonly processes = new Set<ModelProcess>();
   /** On disk: the node's term, and the moment by which its runs must have ended. */
-  kept: { readonly term: number; readonly until_ms: number } | undefined;
+  kept: KeptLease = { term: 0, until_ms: null };
   isOn = true;
   /** Tells the daemon, if there is one. */
   onEnd: (process: ModelProcess) => void = () => {};
@@ -55,8 +55,7 @@ export class ModelMachine {
 
   /** False where the lease is over in the instant of the start. */
   start(run: Pick<MemberRun, "worker" | "term" | "on_partition">): boolean {
-    const isLate = this.kept === undefined || mustStop(this.kept.until_ms, this.now());
-    if (isLate && run.on_partition === "stop" && this.world.mistake !== "stale_start") return false;
+    if (this.isOver() && run.on_partition === "stop" && this.world.mistake !== "stale_start") return false;
     const { worker, term, on_partition } = run;
     const process = { worker, term, on_partition, isChild: false };
     this.add(process);
@@ -87,7 +86,11 @@ export class ModelMachine {
     this.onEnd = () => {};
     this.sweep(() => true);
     // Its clock begins anew with the next boot, so no moment of this one counts.
-    if (this.kept !== undefined) this.kept = { ...this.kept, until_ms: Number.NEGATIVE_INFINITY };
+    this.kept = { ...this.kept, until_ms: null };
+  }
+
+  private isOver(): boolean {
+    return this.kept.until_ms === null || mustStop(this.kept.until_ms, this.now());
   }
 
   private add(process: ModelProcess): void {
@@ -105,8 +108,7 @@ export class ModelMachine {
     let isStopping = false;
     const look = (): void => {
       this.world.clock.after(GUARD_PERIOD_MS, look);
-      const isOver = this.kept !== undefined && mustStop(this.kept.until_ms, this.now());
-      if (!isOver || isStopping || this.world.mistake === "no_guard") return;
+      if (!this.isOver() || isStopping || this.world.mistake === "no_guard") return;
       const stops = ({ on_partition }: ModelProcess): boolean => on_partition === "stop";
       if (![...this.processes].some(stops)) return;
       isStopping = true;
