@@ -1,5 +1,5 @@
 /** The dashboard over hosts as a person meets it: a real browser, and the daemons of two state directories, one behind a program. */
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Locator, Page } from "playwright-core";
@@ -157,6 +157,16 @@ describe("the doors", () => {
     expect([exit, stderr]).toEqual([130, expect.stringContaining("The hosts and their workers go on.")]);
     await expect(open("/")).rejects.toThrow();
   });
+});
+
+it("gives the address in a file that lasts as long as the command", async () => {
+  const file = join(here.home, "address");
+  const running = here.start(["--host", "build", "dashboard", "--to", file]);
+  await until(() => existsSync(file) && readFileSync(file, "utf8").endsWith("\n"));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  running.child.kill("SIGINT");
+  expect((await running.ended).stdout).not.toContain("hft_");
+  expect(existsSync(file)).toBe(false);
 });
 
 describe("a mistake in the call", () => {

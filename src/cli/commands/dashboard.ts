@@ -1,4 +1,5 @@
 /** agent dashboard: an address that opens it in a browser; that of one daemon, or with `--host` one that the command serves. */
+import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { DASHBOARD_TOKEN_MS } from "../../base/limits.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -30,11 +31,11 @@ const overHosts: CommandHandler = async (context) => {
   cleanups.push(served.close);
   const address = `${served.address}\n`;
   if (flags.to === undefined) await context.stdout(address);
-  else
-    writePrivate(resolve(cwd, flags.to as string), Buffer.from(address), {
-      flag: "--to",
-      command: "dashboard",
-    });
+  else {
+    const file = resolve(cwd, flags.to as string);
+    writePrivate(file, Buffer.from(address), { flag: "--to", command: "dashboard" });
+    cleanups.push(() => rmSync(file, { force: true }));
+  }
   context.notice("The dashboard is open until this command ends: Ctrl-C.");
   context.onInterrupt = { sentence: "The hosts and their workers go on." };
   return new Promise(() => undefined);
