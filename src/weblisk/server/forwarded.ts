@@ -15,6 +15,8 @@ export interface ForwardedRequest {
   readonly trace: string;
   /** For the agent, in the place of the sender's own. */
   readonly token: string;
+  /** The id of this attempt: a server that refuses repeats takes the next one. */
+  readonly attempt: string;
   /** The directory, for a task that brings none. */
   readonly services: JsonObject;
 }
@@ -24,6 +26,7 @@ export const forwardedRequest = ({
   body,
   trace,
   token,
+  attempt,
   services,
 }: ForwardedRequest): Pick<AgentCall, "text" | "headers"> => {
   const context = asObject(body.value.context) ?? {};
@@ -33,7 +36,7 @@ export const forwardedRequest = ({
   for (const [name, value] of Object.entries(own)) members.set(name, JSON.stringify(value));
   return {
     text: textOfMembers(members),
-    headers: { authorization: `Bearer ${token}`, "x-trace-id": trace_id, "x-request-id": task_id },
+    headers: { authorization: `Bearer ${token}`, "x-trace-id": trace_id, "x-request-id": attempt },
   };
 };
 

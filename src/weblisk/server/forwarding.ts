@@ -44,7 +44,7 @@ export interface KeptForward {
   readonly deadline_ms?: number;
 }
 
-type ForwardOrder = Omit<ForwardedRequest, "token" | "services">;
+type ForwardOrder = Omit<ForwardedRequest, "token" | "attempt" | "services">;
 
 /** The end of an attempt: a result, one for now that waits for an approval, or the reason why there is none. */
 type ForwardEnd =
@@ -158,6 +158,7 @@ export class TaskForwarder {
         ...forwardedRequest({
           ...asked,
           token: this.tokenFor(asked, agent),
+          attempt: newWireId(this.ground.randomBytes),
           services: this.registry.directory(),
         }),
       });

@@ -264,9 +264,11 @@ describe("an agent that does not do it", () => {
     answer = () => said;
     const id = newId();
     expect(await give({ id })).toMatchObject({ status, body: { code, detail: { reason } } });
-    // Nothing is settled: the same request is given again.
+    // Nothing is settled: the same request is given again, as another request of HTTP.
     answer = works;
     expect((await give({ id })).status).toBe(200);
+    expect(new Set(taken.map(({ headers }) => headers["x-request-id"])).size).toBe(2);
+    expect(new Set(taken.map(({ body }) => body.id))).toEqual(new Set([id]));
   });
 
   it.each([
