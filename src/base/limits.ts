@@ -1523,6 +1523,9 @@ export const CLUSTER_ANSWER_MS = 1_000;
 /** How often a node looks at its clock, and how many inputs may wait for its decisions. */
 export const CLUSTER_TICK_MS = 100;
 export const CLUSTER_INPUTS_MAX = 10_000;
+/** Records of a log that are copied to a cluster in one statement, and how long a node waits at the end of its log. */
+export const CLUSTER_SHIP_MAX_RECORDS = 500;
+export const CLUSTER_SHIP_IDLE_MS = 100;
 /** Connections of a node to the cluster's database. */
 export const CLUSTER_CONNECTIONS_MAX = 4;
 /** The database ends a statement that takes longer, and with it the locks that it holds. */
