@@ -200,6 +200,7 @@ export const Requests = {
     id: ref,
     decision: z.enum(["allow", "deny"]),
     message: z.string().max(1_024).optional(),
+    by: z.string().min(1).max(256).optional(),
     ...keyed,
   }),
   /** Ends the open turn, but not the worker. */

@@ -21,14 +21,14 @@ it("the processor time, memory and processes of a worker count what its agent st
   // The shell's child begins after the agent, and is the one that works.
   await commands.agent("spawn", "--name", "busy", "--", "sh", "-c", "(while :; do :; done) & sleep 1000");
   await commands.agent("spawn", "--name", "calm", "--", "sleep", "1000");
-  let busy: Used | undefined;
+  let [busy, calm]: Used["resources"][] = [];
+  // A worker uses nothing before its program runs.
   do {
     const workers = await listed("--wide");
-    busy = workers.find(({ name }) => name === "busy");
-    const calm = workers.find(({ name }) => name === "calm");
-    expect(calm?.resources?.cpu_ms).toBeLessThan(1_000);
-  } while ((busy?.resources?.cpu_ms ?? 0) < 100 || busy?.resources?.processes !== 3);
-  expect(busy.resources.memory_bytes).toBeGreaterThan(100_000);
+    [busy, calm] = ["busy", "calm"].map((worker) => workers.find(({ name }) => name === worker)?.resources);
+  } while (calm === undefined || (busy?.cpu_ms ?? 0) < 100 || busy?.processes !== 3);
+  expect(calm.cpu_ms).toBeLessThan(1_000);
+  expect(busy.memory_bytes).toBeGreaterThan(100_000);
   expect((await listed()).map(({ resources }) => resources)).toEqual([undefined, undefined]);
 });
 

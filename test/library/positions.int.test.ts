@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { inSources } from "../../scripts/positions.ts";
 import { assertBuilt, DAEMON } from "../support/built.ts";
@@ -8,16 +8,20 @@ beforeAll(assertBuilt);
 
 const TEXT = "No target of notifications is configured.";
 
+/** The build breaks long lines, in the middle of a text too. */
+const ANYWHERE = new RegExp([...TEXT].map((one) => (one === "." ? "\\." : one)).join("(?:\\\\\n)?"));
+
 /** The place of this text in the daemon's program, or in a file that it shares, as a stack says it. */
 const position = (): string => {
   const dist = dirname(DAEMON);
-  const files = readdirSync(dist).filter((name) => name.endsWith(".js"));
-  const file = files
-    .map((name) => join(dist, name))
-    .find((each) => readFileSync(each, "utf8").includes(TEXT))!;
-  const lines = readFileSync(file, "utf8").split("\n");
-  const line = lines.findIndex((each) => each.includes(TEXT));
-  return `${basename(file)}:${line + 1}:${(lines[line]?.indexOf(TEXT) ?? 0) + 1}`;
+  for (const name of readdirSync(dist).filter((each) => each.endsWith(".js"))) {
+    const code = readFileSync(join(dist, name), "utf8");
+    const at = ANYWHERE.exec(code)?.index;
+    if (at === undefined) continue;
+    const before = code.slice(0, at).split("\n");
+    return `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+  }
+  throw new Error("The text is in no file of the build.");
 };
 
 test("a stack of the packed daemon names the source, its line, and nothing else changes", () => {
