@@ -37,6 +37,8 @@ export interface RouteRow<E extends string = Endpoint> {
   readonly needsToken?: true;
   /** Bytes of the body; without it none is read. */
   readonly bodyMax?: number;
+  /** A repeat, by X-Request-Id, gets the first answer again: nothing else tells that it was done. */
+  readonly keepsAnswer?: true;
 }
 
 /** A body of a usual size, and a token. */
@@ -53,6 +55,7 @@ const ROUTES: readonly RouteRow[] = [
     path: "/v1/channel",
     needsToken: true,
     bodyMax: WEBLISK_CHANNEL_BODY_MAX_BYTES,
+    keepsAnswer: true,
   },
   {
     endpoint: "task",

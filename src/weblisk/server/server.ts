@@ -17,6 +17,7 @@ import { answerMessage } from "./messages.ts";
 import type { ServedAgent, ServerGround, TaskTarget } from "./ports.ts";
 import { type RateState, type RateTeller, rateHeaders } from "./rates.ts";
 import { AgentRegistry, type WireCaller } from "./registry.ts";
+import { RequestIdTable, requestDigest } from "./request-ids.ts";
 import { type Endpoint, routeOf, type WireRoute } from "./routes.ts";
 import { type TaskAnswer, TaskTable } from "./tasks.ts";
 import { TrailReader } from "./trail.ts";
@@ -53,6 +54,7 @@ export class WebliskServer {
   /** Also for a gateway that serves the same agents. */
   readonly tasks: TaskTable;
   private readonly health: HealthDesk;
+  private readonly requestIds = new RequestIdTable();
 
   constructor(ground: ServerGround) {
     const files = new ServerFiles(ground.stateDir);
@@ -73,18 +75,26 @@ export class WebliskServer {
   }
 
   private async answerOf(request: WireRequest, ids: RequestIds, told: RateTeller): Promise<WireAnswer> {
-    const { headers } = request;
-    const route = routeOf(request.method, request.url);
+    const { headers, method, url } = request;
+    const route = routeOf(method, url);
     // A token in the header is looked at before a byte of the body.
     const isInHeader =
       route.needsToken && (headers.authorization !== undefined || route.bodyMax === undefined);
     const early = isInHeader ? this.callerOf(route, tokenOf(headers)) : undefined;
-    const body =
-      route.bodyMax === undefined ? undefined : readBody(await request.body(route.bodyMax), route.bodyMax);
+    const bytes = route.bodyMax === undefined ? undefined : await request.body(route.bodyMax);
+    const body = bytes && readBody(bytes, route.bodyMax);
     const caller = route.needsToken
       ? (early ?? this.callerOf(route, tokenOf(headers, body?.value)))
       : undefined;
-    return this.endpoints[route.endpoint]({ route, url: request.url, headers, ids, told, body, caller });
+    const done = async () => this.endpoints[route.endpoint]({ route, url, headers, ids, told, body, caller });
+    if (caller === undefined || !ids.isClientsRequest || method === "GET") return done();
+    const named = {
+      sender: caller.agent.agent_id,
+      id: ids.request,
+      digest: requestDigest(method, url, bytes ?? new Uint8Array()),
+      keepsAnswer: route.keepsAnswer === true,
+    };
+    return this.requestIds.once(named, this.ground.now(), done);
   }
 
   private readonly endpoints: Readonly<

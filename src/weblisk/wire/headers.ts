@@ -15,7 +15,7 @@ const one = (headers: WireHeaders, name: string): string | undefined => {
 export interface RequestIds {
   readonly trace: string;
   readonly request: string;
-  /** The client sent the id itself: a second request with it is a repeat. */
+  /** The client sent the id itself: another request with it is a repeat. */
   readonly isClientsRequest: boolean;
 }
 

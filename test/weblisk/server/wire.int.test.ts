@@ -455,6 +455,37 @@ it.each([
   isRefusal(reply);
 });
 
+it("a request is done once by its id: a channel has its grant again, a task its result, and another request 409", async () => {
+  const own = await makeServed();
+  try {
+    const agent = agentNamed("repeats", {}, own);
+    await agent.register();
+    own.grant("repeats", "llm:chat", "agent:message");
+    const capabilities = ["llm:chat", "agent:message"].map((name) => ({ name }));
+    await agent.register(agent.registration(agent.onceOnly({ capabilities })));
+    const channel = { from_agent: "repeats", to_agent: "echo", purpose: "talk" };
+    const named = { "x-request-id": newId() };
+    const [first, again] = [
+      await agent.send("POST", "/v1/channel", channel, named),
+      await agent.send("POST", "/v1/channel", channel, named),
+    ];
+    expect([first.status, again.text]).toEqual([200, first.text]);
+    expect((await agent.send("POST", "/v1/channel", channel)).text).not.toBe(first.text);
+    const reused = await agent.execute("echo", { inputs: { prompt: "hi" } }, named);
+    expect(reused).toMatchObject({ status: 409, body: { detail: { reason: "request_id_reused" } } });
+    isRefusal(reused);
+    const task = { id: newId(), inputs: { prompt: "hi" } };
+    const its = { "x-request-id": newId() };
+    const done = await agent.execute("echo", task, its);
+    expect([done.status, (await agent.execute("echo", task, its)).text]).toEqual([200, done.text]);
+    expect(own.orders).toHaveLength(1);
+    own.pass(301);
+    expect((await agent.send("POST", "/v1/channel", channel, named)).text).not.toBe(first.text);
+  } finally {
+    own.close();
+  }
+});
+
 it("the 61st task of an agent in a minute is refused, and says when to try again", async () => {
   const own = await makeServed();
   try {
