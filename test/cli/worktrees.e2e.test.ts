@@ -130,7 +130,8 @@ describe("a worker with --worktree", () => {
 
   it("is not removed while its worker lives", async () => {
     await spawn("--worktree", "--name", "living", "--", "sleep", "600");
-    await until(async () => (await workspaceOf("living")) !== null);
+    // The place of a worktree is on record before git makes it.
+    await until(async () => (await commands.agent("info", "living")).data.state === "running");
     const refused = await commands.agent("worktree", "remove", "living");
     expect({ exit: refused.exit, code: refused.error?.code }).toEqual({ exit: 6, code: "INVALID_STATE" });
     expect(existsSync((await workspaceOf("living")).path)).toBe(true);
