@@ -30,7 +30,9 @@ const slowly = (text: string, drop: string): Promise<{ readonly told: string; re
   new Promise((resolve) => {
     const begun = performance.now();
     let told = "";
-    const socket: Socket = connect(listening.address.port, "127.0.0.1", () => socket.write(text));
+    const socket: Socket = connect(listening.address.port, "127.0.0.1");
+    // It waits for the connection, and the drops behind it.
+    socket.write(text);
     const drops = setInterval(() => socket.write(drop), STEP_MS);
     socket.on("data", (chunk: Buffer) => {
       told += chunk.toString();
