@@ -30,6 +30,7 @@ import { bearerOf, refusalOf } from "./doors.ts";
 import { HEADERS } from "./headers.ts";
 import { type PageFiles, readPages, sendPage } from "./pages.ts";
 import { dataOfQuery } from "./query.ts";
+import { ResponseSink } from "./response-sink.ts";
 import { routeOf } from "./routes.ts";
 
 /** The link to one host. */
@@ -72,7 +73,8 @@ export const serveHosts = async (ground: HostsGround) => {
   );
   server.maxConnections = DASHBOARD_CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    // One that comes later, such as too many open files, ends no other connection.
+    server.on("error", reject);
     server.listen(bound, resolve);
   });
   bound.port = (server.address() as AddressInfo).port;
@@ -217,32 +219,37 @@ const follow = async (
   data: RequestInput<"agent/watch">,
   { response, startedAt }: HostsExchange,
 ): Promise<void> => {
+  const gone = new AbortController();
+  let goOn = (): void => undefined;
+  const sink = new ResponseSink(
+    response,
+    () => goOn(),
+    () => {
+      gone.abort();
+      goOn();
+    },
+  );
+  const write = (text: string): void => {
+    if (sink.writable) sink.write(text);
+  };
   let comments: NodeJS.Timeout | undefined;
   const taker: RecordTaker = {
     begin: () => {
       response.writeHead(200, [...HEADERS, "content-type", SSE_TYPE, "x-accel-buffering", "no"]);
-      response.write(SSE_RETRY);
-      comments = setInterval(() => response.writableNeedDrain || response.write(SSE_COMMENT), API_COMMENT_MS);
+      write(SSE_RETRY);
+      comments = setInterval(() => sink.writableNeedDrain || write(SSE_COMMENT), API_COMMENT_MS);
     },
-    take: (record, cursor) => written(response, sseEvent(cursor, JSON.stringify(record))),
+    take: (record, cursor) => {
+      write(sseEvent(cursor, JSON.stringify(record)));
+      if (!sink.writable || !sink.writableNeedDrain) return undefined;
+      return new Promise((resolve) => {
+        goOn = resolve;
+      });
+    },
   };
-  const outcome = await host.watch(data, taker, goneSignal(response));
+  const outcome = await host.watch(data, taker, gone.signal);
   clearInterval(comments);
   const error = outcome.ok ? undefined : outcome.error;
   if (response.headersSent) response.end(sseEnd(error));
   else answer(response, { command: "agent/watch", profiles: [] }, outcome, { startedAt });
-};
-
-/** Resolves once the browser takes more, or is gone. */
-const written = (response: ServerResponse, text: string): Promise<void> | undefined => {
-  if (response.destroyed || response.write(text)) return undefined;
-  return new Promise((resolve) => {
-    const go = (): void => {
-      response.off("drain", go);
-      response.off("close", go);
-      resolve();
-    };
-    response.on("drain", go);
-    response.on("close", go);
-  });
 };
