@@ -4,32 +4,8 @@ import { CLUSTER_HEARTBEAT_MS, CLUSTER_LEASE_MS, CLUSTER_LOOK_MS } from "../../s
 import { decideMember, memberAtStart } from "../../src/cluster/decide.ts";
 import { leaseFrom } from "../../src/cluster/lease.ts";
 import type { ClusterMember, MemberCommand, MemberInput } from "../../src/cluster/member.ts";
-import type { ClusterView, NodeInView, Placement } from "../../src/cluster/rows.ts";
-
-const node = (id: string, more: Partial<NodeInView> = {}): NodeInView => ({
-  id,
-  store_id: id,
-  labels: {},
-  capacity: 4,
-  endpoint: "",
-  term: 1,
-  beat: 0,
-  load: 0,
-  state: "active",
-  ...more,
-});
-const placed = (more: Partial<Placement> = {}): Placement => ({
-  worker: "w",
-  spec_digest: "",
-  desired: "running",
-  on_partition: "stop",
-  needs: {},
-  node: "me",
-  node_term: 1,
-  term: 3,
-  starts: 0,
-  ...more,
-});
+import type { ClusterView, Placement } from "../../src/cluster/rows.ts";
+import { nodeInView as node, placement as placed } from "./support/rows.ts";
 
 /** A node with a lease from 0 on, and all that it was told to do. */
 class Node {

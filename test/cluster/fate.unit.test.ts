@@ -2,33 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { fateOf } from "../../src/cluster/fate.ts";
 import type { NodeInView, NodeState, Placement } from "../../src/cluster/rows.ts";
+import { nodeInView, placement } from "./support/rows.ts";
 
-const node = (id: string, state: NodeState = "active", more: Partial<NodeInView> = {}): NodeInView => ({
-  id,
-  store_id: id,
-  labels: {},
-  capacity: 4,
-  endpoint: "",
-  term: 1,
-  beat: 0,
-  load: 0,
-  state,
-  ...more,
-});
-const placed = (more: Partial<Placement> = {}): Placement => ({
-  worker: "w",
-  spec_digest: "",
-  desired: "running",
-  on_partition: "stop",
-  needs: {},
-  node: "a",
-  node_term: 1,
-  term: 1,
-  starts: 1,
-  ...more,
-});
-const fate = (placement: Placement, nodes: readonly NodeInView[]) => {
-  const decided = fateOf(placement, nodes);
+const node = (id: string, state: NodeState = "active", more: Partial<NodeInView> = {}): NodeInView =>
+  nodeInView(id, { state, ...more });
+const placed = (more: Partial<Placement> = {}): Placement =>
+  placement({ node: "a", term: 1, starts: 1, ...more });
+const fate = (worker: Placement, nodes: readonly NodeInView[]) => {
+  const decided = fateOf(worker, nodes);
   return decided.type === "goes" ? decided.to.id : decided.type === "asks" ? `asks: ${decided.why}` : "stays";
 };
 
