@@ -30,7 +30,7 @@ export const rotate: CommandHandler = async (context) => {
   for (const { url, error } of told)
     if (error !== undefined)
       context.warn(
-        `${error.message} It is told again with the next task for ${url}, and takes the new key until five minutes from now; after that its operator grants rights again.`,
+        `${error.message} The next task for ${url} tells it again, and it takes the new key until five minutes from now; after that its operator grants rights again.`,
       );
   const registrations = told.map(({ url, name: there, error }) => ({
     url,
