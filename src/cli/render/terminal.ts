@@ -40,13 +40,14 @@ export const oneLine = (text: string, max = 120): string => {
   return points.length > max ? `${points.slice(0, max - 1).join("")}…` : line;
 };
 
-/** A quick test that most texts pass; only others need the tables of Unicode. */
-const ASCII = /^[\x20-\x7e]*$/;
+/** A quick test that most texts pass: ASCII and the signs of our own tables. Only others need the tables of Unicode. */
+const NARROW = /^[\x20-\x7e\u00b7\u2013\u2014\u2026\u25b8]*$/;
 
 /** The columns of a text, without its colours. */
 export const width = (text: string): number => {
+  if (NARROW.test(text)) return text.length;
   const plain = text.replace(SEQUENCES, "");
-  return ASCII.test(plain) ? plain.length : stringWidth(plain);
+  return NARROW.test(plain) ? plain.length : stringWidth(plain);
 };
 
 export const pad = (text: string, columns: number): string =>

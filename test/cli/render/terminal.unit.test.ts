@@ -44,7 +44,7 @@ describe("layout", () => {
     expect(width("e\u0301")).toBe(1);
     // One family, one flag, one mark: each is two columns.
     expect(["👩‍👩‍👧‍👦", "🇩🇪", "✅"].map(width)).toEqual([2, 2, 2]);
-    expect(["⚠", "…", "–"].map(width)).toEqual([1, 1, 1]);
+    expect(["⚠", "…", "–", "·", "—", "▸"].map(width)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
   it("breaks sentences between words, goes on where a line is indented, and leaves them whole without a terminal", () => {
