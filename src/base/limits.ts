@@ -482,6 +482,14 @@ export const PEER_RATE_PERIOD_MS = 3_600_000;
 export const FEDERATED_TASKS_MAX = 20;
 /** A federated task without a result after this long counts as over. */
 export const FEDERATED_TASK_MAX_MS = 3_600_000;
+/** weblisk.txt, Data Boundary Contracts: hours for which an answer may be kept, at most. */
+export const PEER_RETENTION_MAX_HOURS = 720;
+/** A sealed text, or its key, as a file; and the random bytes of a key (AES-256). */
+export const SEALED_FILE_MAX_BYTES = 4 * 1024 * 1024;
+export const SEALED_KEY_BYTES = 32;
+/** Keys whose time is over are looked for so often; the mark of such a text stays for so long. */
+export const SEALED_LOOK_MS = 30_000;
+export const SEALED_MARK_KEEP_MS = 30 * 86_400_000;
 /** A refusal with the same reason is told once in this time, so that a peer cannot fill the log. */
 export const PEER_REFUSALS_PERIOD_MS = 60_000;
 /** A request to another hub is given up after this, and sent again. */

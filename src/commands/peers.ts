@@ -5,6 +5,7 @@ import {
   FEDERATED_PAYLOAD_MAX_BYTES,
   HUB_ID_MAX_CHARS,
   PEER_RATE_MAX,
+  PEER_RETENTION_MAX_HOURS,
 } from "../base/limits.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 
@@ -48,6 +49,13 @@ export const PEER_COMMANDS = inGroup("This machine", [
         help: "the most that may cross at once",
         default: "64K",
         max: FEDERATED_PAYLOAD_MAX_BYTES,
+      },
+      {
+        name: "retention",
+        type: "string",
+        value: "none|24h",
+        help: `for how long an answer may be kept, sealed: none, or up to ${PEER_RETENTION_MAX_HOURS}h`,
+        default: "none",
       },
       {
         name: "rate",

@@ -141,6 +141,10 @@ export const ERROR_CATALOGUE = {
   ),
   TOKEN_NOT_FOUND: row(["ENOTFOUND", 5, 404, false, "none"], "See all tokens with `agent token list`."),
   PEER_NOT_FOUND: row(["ENOTFOUND", 5, 404, false, "none"], "See all peers with `agent peer list`."),
+  RETENTION_EXPIRED: row(
+    ["ENOTFOUND", 5, 410, false, "none"],
+    "Give the task again, with a new id: its answer was kept as long as was agreed.",
+  ),
   HTTP_NOT_FOUND: row(
     ["ENOTFOUND", 5, 404, false, "none"],
     "Correct the parameters: the server has nothing there.",

@@ -20,7 +20,8 @@ export interface DataBoundary {
   readonly deny_fields: readonly string[];
   /** Bytes of the payload, after fields were stripped. */
   readonly max_payload_size: number;
-  readonly retention: "none";
+  /** `none`, or for how many hours an answer may be kept, as `24h`. */
+  readonly retention: string;
 }
 
 export interface PeerAdded extends PeerTerms {

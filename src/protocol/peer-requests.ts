@@ -13,9 +13,11 @@ import {
   PEER_CAPABILITIES_MAX,
   PEER_RATE_DEFAULT,
   PEER_RATE_MAX,
+  PEER_RETENTION_MAX_HOURS,
   PUBLIC_KEY_MAX_CHARS,
   URL_MAX_CHARS,
 } from "../base/limits.ts";
+import { isHours } from "./peer-retention.ts";
 import { isTellable, NOT_TELLABLE } from "./redact.ts";
 import { SIGNING_ALGORITHMS, TASK_DIRECTIONS } from "./words.ts";
 
@@ -35,6 +37,11 @@ const capabilities = z.array(CapabilityName).max(PEER_CAPABILITIES_MAX);
 const fieldNames = z
   .array(z.string().min(1).max(BOUNDARY_FIELD_MAX_CHARS).refine(isTellable, NOT_TELLABLE))
   .max(BOUNDARY_FIELDS_MAX);
+const retention = z
+  .string()
+  .transform((text) => text.replace(/\s+(?=h$)/, ""))
+  .refine((text) => text === "none" || isHours(text), `is none, or 1h to ${PEER_RETENTION_MAX_HOURS}h`)
+  .default("none");
 const url = z
   .url({ protocol: /^https?$/, error: "is an http or https address" })
   .max(URL_MAX_CHARS, `may have at most ${URL_MAX_CHARS} characters`)
@@ -74,7 +81,7 @@ export const PEER_REQUESTS = {
           .min(1)
           .max(FEDERATED_PAYLOAD_MAX_BYTES)
           .default(FEDERATED_PAYLOAD_DEFAULT_BYTES),
-        retention: z.literal("none").default("none"),
+        retention,
       })
       .prefault({}),
     rate_limit: z.int().min(1).max(PEER_RATE_MAX).default(PEER_RATE_DEFAULT),

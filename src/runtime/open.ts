@@ -16,8 +16,15 @@ import { builtIn, type Registry } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { whyOf } from "../adapters/user-adapters.ts";
 import type { MakeRuntime } from "../adapters/user-runtimes.ts";
+import { SealedVault } from "../base/files/sealed-vault.ts";
 import { isoTime } from "../base/iso-time.ts";
-import { CAS_KEPT_MS, CLEAN_PERIOD_MS, GC_PERIOD_MS, RETENTION_DEFAULT_MS } from "../base/limits.ts";
+import {
+  CAS_KEPT_MS,
+  CLEAN_PERIOD_MS,
+  GC_PERIOD_MS,
+  RETENTION_DEFAULT_MS,
+  SEALED_LOOK_MS,
+} from "../base/limits.ts";
 import type { SkillConfiguration } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { Roles } from "../protocol/roles.ts";
@@ -156,6 +163,7 @@ export const openRuntime = (
       roles: options.roles,
       ...(options.limits && { limits: options.limits }),
     });
+    yield* forkShredding(runtime, options);
     yield* forkRetention(runtime, options, collecting(cas, referenced, report));
     return runtime;
   });
@@ -178,6 +186,21 @@ const notMade = (runsDir: string) => (cause: unknown) =>
     `The directory ${runsDir} cannot be created, or its name is taken by something else.`,
     { cause },
   );
+
+/** Ends answers of federated tasks at their time, and those of hubs that are no peers any more. */
+const forkShredding = (
+  { peers }: Pick<RuntimeApi, "peers">,
+  { stateDir, report }: OpenRuntimeOptions,
+): Effect.Effect<void, never, Scope.Scope> => {
+  const vault = new SealedVault(stateDir);
+  const look = Effect.flatMap(peers.list(), ({ peers: there }) =>
+    attempt(() => vault.shred(Date.now(), (owner) => there.some(({ hub_id }) => hub_id === owner))),
+  );
+  const told = Effect.catch(look, (error) =>
+    Effect.sync(() => report?.(`answers of other hubs are kept too long: ${error.message}`, error)),
+  );
+  return Effect.asVoid(Effect.forkScoped(Effect.repeat(told, Schedule.spaced(SEALED_LOOK_MS))));
+};
 
 /** Removes old output and old artifacts on their periods. */
 const forkRetention = (

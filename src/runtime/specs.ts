@@ -3,6 +3,7 @@
  * has its secrets masked.
  */
 
+import { createHash } from "node:crypto";
 import { Effect } from "effect";
 import { attempt, attemptAsync, typed } from "../actors/machine/attempt.ts";
 import type { PreparedLaunch, Probe } from "../actors/ports.ts";
@@ -13,6 +14,7 @@ import type { AgentAdapter } from "../adapters/adapter.ts";
 import { refusal, refused } from "../adapters/gateway.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { addedDirectories, missingDirectory } from "../protocol/extensions.ts";
+import { FEDERATED } from "../protocol/peer.ts";
 import { isTellable, makeRedactor, NOT_TELLABLE, type Redactor, redactError } from "../protocol/redact.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import type { Core } from "./core.ts";
@@ -98,12 +100,28 @@ const startable = (
     return { kept: { ...spec, client_env }, masked: maskedSpec(spec, redact), shown };
   });
 
+/** The words of a peer of federation are on no record: their retention could not be kept there. */
+const withoutWords = ({ name, prompt }: WorkerSpec): Pick<WorkerSpec, "prompt"> =>
+  name?.startsWith(FEDERATED) === true && prompt !== undefined
+    ? { prompt: `from another hub: sha256:${createHash("sha256").update(prompt).digest("hex")}` }
+    : {};
+
 /** The spec as it is recorded. Its names are known to hold no secret. */
 const maskedSpec = (spec: WorkerSpec, redact: Redactor): WorkerSpec => {
   const { name, supervisor, parent, trace } = spec;
   const env = redact.env(spec.env);
   const argv = spec.argv.map(redact.text);
-  return { ...redact.value(spec), name, supervisor, parent, trace, env, client_env: {}, argv };
+  return {
+    ...redact.value(spec),
+    ...withoutWords(spec),
+    name,
+    supervisor,
+    parent,
+    trace,
+    env,
+    client_env: {},
+    argv,
+  };
 };
 
 const shownPlan = (

@@ -10,6 +10,7 @@ interface AddFlags {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
   readonly "max-payload"?: number;
+  readonly retention?: string;
   readonly rate?: number;
   readonly key?: string;
 }
@@ -17,7 +18,7 @@ interface AddFlags {
 const hubOf = ({ call }: Context): string => call.args[0] as string;
 
 export const add: CommandHandler = async (context) => {
-  const { share, allow, deny, rate, key, ...rest } = context.flags as AddFlags;
+  const { share, allow, deny, rate, key, retention, ...rest } = context.flags as AddFlags;
   const asked = {
     hub_id: hubOf(context),
     url: context.call.args[1] as string,
@@ -26,6 +27,7 @@ export const add: CommandHandler = async (context) => {
       allow_fields: allow ?? [],
       deny_fields: deny ?? [],
       max_payload_size: rest["max-payload"],
+      retention,
     },
     rate_limit: rate,
     public_key: key ?? null,

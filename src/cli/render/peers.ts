@@ -31,6 +31,7 @@ const showText: TextOf<PeerView> = (peer, { paint, now }) => {
     ["may cross", boundary.allow_fields.join(", ")],
     ["never crosses", boundary.deny_fields.join(", ")],
     ["at most", bytes(boundary.max_payload_size)],
+    ["kept", boundary.retention === "none" ? "not" : `for ${boundary.retention}`],
     ["rate", `${peer.rate_remaining} of ${peer.rate_limit} left in this hour`],
     [
       "judged by",

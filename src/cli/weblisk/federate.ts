@@ -32,7 +32,7 @@ export const deskOf = (link: LastingLink): PeerDesk => ({
 
 const askerOf = async ({ stateDir, connect, env }: Context) => {
   armHere(env);
-  const [{ HubAsker, ownHub, postToHub }, { ServerFiles }, { ensureIdentity, ORCHESTRATOR }] =
+  const [{ HubAsker, ownHub, postToHub, SealedVault }, { ServerFiles }, { ensureIdentity, ORCHESTRATOR }] =
     await Promise.all([federation(), server(), identity()]);
   const files = new ServerFiles(stateDir);
   // A command that fails makes no identity.
@@ -40,6 +40,7 @@ const askerOf = async ({ stateDir, connect, env }: Context) => {
   return new HubAsker({
     stateDir,
     files,
+    vault: new SealedVault(stateDir),
     desk: deskOf(new LastingLink(connect)),
     key: ensureIdentity(stateDir, ORCHESTRATOR).key,
     now: Date.now,

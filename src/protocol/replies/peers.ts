@@ -17,7 +17,7 @@ export const PeerView = z.object({
     allow_fields: names,
     deny_fields: names,
     max_payload_size: z.int().describe("bytes after fields were stripped"),
-    retention: z.literal("none"),
+    retention: z.string().describe("none, or hours for which an answer may be kept, as 24h"),
   }),
   rate_limit: z.int().describe("requests in any hour"),
   rate_remaining: z.int(),

@@ -7,6 +7,7 @@ import {
   FEDERATION_TRIES_MAX,
 } from "../../base/limits.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
+import { answerName, keepsAnswerFor } from "../../protocol/peer-retention.ts";
 import type { PeerView } from "../../protocol/replies/peers.ts";
 import { ORCHESTRATOR, readRotation } from "../identity/key-files.ts";
 import { digestOf } from "../server/results.ts";
@@ -103,6 +104,8 @@ export class HubAsker {
     const about = { hub_id, task_id, direction: "out" as const };
     const { value: leaving, crossed } = crossedObject(inputs, peer.data_boundary);
     await desk.admit({ ...about, capability, ...crossed });
+    const kept = this.kept(hub_id, task_id);
+    if (kept !== undefined) return kept;
     const { said, output, came } = await this.answered(peer, {
       hub_id,
       task_id,
@@ -121,7 +124,27 @@ export class HubAsker {
         suggestion: "Ask its operator; its records are there alone.",
       });
     const stripped = [...new Set([...crossed.stripped, ...came.stripped])].sort();
-    return { hub_id, task_id, capability, output, stripped, duration_ms: said.duration_ms };
+    const answer = { hub_id, task_id, capability, output, stripped, duration_ms: said.duration_ms };
+    return this.keep(answer, peer.data_boundary.retention);
+  }
+
+  private kept(hub_id: string, task_id: string): HubAnswer | undefined {
+    const { vault, now } = this.ground;
+    const name = answerName("out", hub_id, task_id);
+    const text = vault.open(name, now());
+    if (text !== undefined) return JSON.parse(text);
+    if (!vault.isOver(name, now())) return undefined;
+    throw new HoldfastError("RETENTION_EXPIRED", `The answer of ${hub_id} was kept as long as was agreed.`);
+  }
+
+  /** Keeps the answer for a repeat of the command, if the terms say so. */
+  private keep(answer: HubAnswer, retention: string): HubAnswer {
+    const { vault, now } = this.ground;
+    const { hub_id: owner, task_id } = answer;
+    const keep_ms = keepsAnswerFor(retention, "out");
+    const terms = { until_ms: now() + keep_ms, owner };
+    if (keep_ms > 0) vault.seal(answerName("out", owner, task_id), JSON.stringify(answer), terms, now());
+    return answer;
   }
 
   private async answered(
@@ -251,6 +274,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   DATA_BOUNDARY_VIOLATION: "BOUNDARY_VIOLATION",
   RATE_LIMITED: "RATE_LIMITED",
   INVALID_REQUEST: "INVALID_REQUEST",
+  RETENTION_EXPIRED: "RETENTION_EXPIRED",
   AGENT_UNREACHABLE: "UNAVAILABLE",
   INTERNAL_ERROR: "UNAVAILABLE",
 };

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { armHere } from "../../base/crash-point.ts";
+import { SealedVault } from "../../base/files/sealed-vault.ts";
 import { authorityOf } from "../../base/http-address.ts";
 import { FEDERATION_LISTEN_LOOK_MS, FEDERATION_LISTEN_WAIT_MS } from "../../base/limits.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../identity/opened.ts";
@@ -71,6 +72,7 @@ const open = async ({ stateDir, version, agents, offers, hub_id, url, listen: at
     capabilities: Object.keys(offers).sort(),
   };
   gateway = new FederationGateway({
+    vault: new SealedVault(stateDir),
     ...{ files, key, own, offers, version, agents, randomBytes },
     ...{ desk: calls, tasks: calls, workers: calls, now: Date.now },
     tell: (defect) =>

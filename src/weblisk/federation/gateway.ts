@@ -6,6 +6,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { FEDERATION_NOTES_MAX } from "../../base/limits.ts";
 import { asHoldfastError } from "../../protocol/errors.ts";
 import { federatedWorker } from "../../protocol/peer.ts";
+import { answerName, keepsAnswerFor } from "../../protocol/peer-retention.ts";
 import type { PeerView } from "../../protocol/replies/peers.ts";
 import { publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { isWholeRotation } from "../identity/rotation.ts";
@@ -13,7 +14,7 @@ import { HealthDesk, type HealthGround } from "../server/health.ts";
 import { OnceTable } from "../server/once.ts";
 import type { ServedAgent, ServerGround, TaskSender } from "../server/ports.ts";
 import { RequestRate } from "../server/rates.ts";
-import { ANSWER_TIDY, digestOf } from "../server/results.ts";
+import { digestOf } from "../server/results.ts";
 import { routeIn, type WireRoute } from "../server/routes.ts";
 import { answered, type WireRequest } from "../server/server.ts";
 import type { TaskTable } from "../server/tasks.ts";
@@ -21,7 +22,7 @@ import { readToken } from "../signing/tokens.ts";
 import { readAs } from "../types/read.ts";
 import { readBody, type WireBody } from "../wire/body.ts";
 import { type RequestIds, tokenOf } from "../wire/headers.ts";
-import { newWireId, wireId } from "../wire/ids.ts";
+import { wireId } from "../wire/ids.ts";
 import { WebliskRefusal, type WireAnswer } from "../wire/refusal.ts";
 import { answerOf, crossedObject } from "./answers.ts";
 import {
@@ -188,6 +189,8 @@ export class FederationGateway {
       ...crossed,
       ...(on_behalf_of !== undefined && { on_behalf_of }),
     });
+    const known = this.kept(peer, task_id);
+    if (known !== undefined) return known;
     const served = this.agentFor(capability);
     const order = { id: task_id, inputs, priority, ...(deadline !== undefined && { deadline }) };
     const result = await this.done(served, order, peer, trace);
@@ -213,6 +216,7 @@ export class FederationGateway {
       // No registered agent has a colon in its name.
       agent: { name: `hub:${peer.hub_id}`, profile: "literal" },
       capabilities: served.capabilities,
+      keepsResults: false,
     };
     const manner = { trace, name: federatedWorker(peer.hub_id, order.id), isAsync: true };
     const begun = await tasks.execute(served, { value: order, raw: new Map() }, sender, manner);
@@ -230,12 +234,27 @@ export class FederationGateway {
     });
   }
 
-  /** The same answer each time, also where a signature differs each time that it is made. */
+  private kept({ hub_id }: PeerView, task_id: string): JsonObject | undefined {
+    const { vault, now } = this.ground;
+    const name = answerName("in", hub_id, task_id);
+    const text = vault.open(name, now());
+    if (text !== undefined) return JSON.parse(text);
+    if (!vault.isOver(name, now())) return undefined;
+    throw new WebliskRefusal(
+      "RETENTION_EXPIRED",
+      "The answer was kept as long as was agreed; give the task again, with a new id.",
+      { reason: "answer_expired" },
+    );
+  }
+
+  /** The same answer each time, also where a signature differs each time that it is made; no file has it in clear. */
   private answerOnce(peer: PeerView, content: JsonObject & { readonly task_id: string }): JsonObject {
-    const { files, own, randomBytes } = this.ground;
-    files.tidy("answers", this.ground.now(), ANSWER_TIDY);
-    const answer = signedNote(this.ground, own, peer.hub_id, content);
-    return files.writeOnce("answers", content.task_id, answer, newWireId(randomBytes));
+    const { vault, own, now } = this.ground;
+    const { hub_id, data_boundary } = peer;
+    const answer = signedNote(this.ground, own, hub_id, content);
+    const terms = { until_ms: now() + keepsAnswerFor(data_boundary.retention, "in"), owner: hub_id };
+    const name = answerName("in", hub_id, content.task_id);
+    return JSON.parse(vault.seal(name, JSON.stringify(answer), terms, now()));
   }
 
   /** A task of a peer's is the peer's alone: about others, or about itself at another hub, it learns nothing. */

@@ -1,4 +1,5 @@
 /** Federation as the command line loads it. */
+export { SealedVault } from "../../base/files/sealed-vault.ts";
 export { HubAsker } from "./asking.ts";
 export { postToHub } from "./exchange.ts";
 export { GatewayProcess } from "./gateway-process.ts";

@@ -1,4 +1,6 @@
 /** Types alone: the part of the daemon in federation, and the hub for which a gateway speaks. */
+
+import type { SealedVault } from "../../base/files/sealed-vault.ts";
 import type { AuditPage, PeerView } from "../../protocol/replies/peers.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import type { IdentityKey } from "../identity/algorithms.ts";
@@ -27,6 +29,8 @@ export interface OwnHub {
 
 export interface HubGround {
   readonly files: ServerFiles;
+  /** Answers of tasks, as long as was agreed. */
+  readonly vault: SealedVault;
   readonly desk: PeerDesk;
   readonly key: IdentityKey;
   /** Epoch milliseconds. */

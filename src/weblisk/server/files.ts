@@ -12,7 +12,6 @@ import { WEBLISK_FILE_MAX_BYTES } from "../../base/limits.ts";
 
 type Folder =
   | "agents"
-  | "answers"
   | "channels"
   | "federation"
   | "forwards"

@@ -114,6 +114,8 @@ export interface ServedAgent {
 export interface TaskSender {
   readonly agent: Pick<RegisteredAgent, "name" | "profile">;
   readonly capabilities: readonly string[];
+  /** False: a result is kept elsewhere, and for another time. */
+  readonly keepsResults?: false;
 }
 
 /** Somebody who does tasks: an agent of this machine, or one that has registered from elsewhere. */

@@ -11,8 +11,6 @@ import { recommendationOf } from "./approvals.ts";
 import type { TaskApproval, TaskEnd } from "./ports.ts";
 
 export const RESULT_TIDY = { keep_ms: WEBLISK_RESULT_KEEP_MS, every_ms: WEBLISK_RESULT_TIDY_MS };
-/** An answer that was made of a result is kept until that is gone for certain: it is never made twice. */
-export const ANSWER_TIDY = { ...RESULT_TIDY, keep_ms: RESULT_TIDY.keep_ms + RESULT_TIDY.every_ms };
 
 /** SHA-256 of canonical JSON, in hex. */
 export const digestOf = (value: unknown): string =>

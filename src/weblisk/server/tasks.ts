@@ -285,6 +285,7 @@ export class TaskTable {
     const key = this.ground.keys.of(agent);
     const { profile } = caller.agent;
     const result = resultOf({ task_id, agent, worker: worker.id, request_digest, end, key, profile });
+    if (caller.keepsResults === false) return { result };
     const kept: KeptResult = { agent, from, request_digest, result };
     return this.files.writeOnce("results", task_id, kept, newWireId(this.ground.randomBytes));
   }

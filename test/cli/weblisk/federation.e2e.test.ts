@@ -57,6 +57,13 @@ it("a handshake makes them known, a task is done, and denied fields are in no fi
   });
   for (const text of filesOf(b)) expect(text).not.toContain("secret-of-a");
   for (const text of filesOf(a)) expect(text).not.toContain("secret-of-b");
+  // Nothing of a prompt or an answer stays with who asks, and no record has the prompt where it is answered.
+  for (const text of filesOf(a)) expect(text).not.toMatch(/bonjour|good morning/);
+  const { data } = await b.commands.agent("list", "--all", "--label", `weblisk_task=${id}`);
+  const [{ id: worker }] = data as unknown as [{ id: string }];
+  expect(await b.commands.agent("info", worker)).toMatchObject({
+    data: { spec: { prompt: expect.stringMatching(/^from another hub: sha256:[0-9a-f]{64}$/) } },
+  });
   expect(await trailOf(a, id)).toEqual(await trailOf(b, id));
   expect(await trailOf(a, id)).toMatchObject([
     { action: "task.request" },

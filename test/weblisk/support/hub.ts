@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SealedVault } from "../../../src/base/files/sealed-vault.ts";
 import {
   decideAdd,
   decideKeyChange,
@@ -205,7 +206,8 @@ export const makeHub = async (
     throw defect;
   };
   const key = ensureIdentity(stateDir, ORCHESTRATOR).key;
-  const ground = { files, desk, key, now, randomBytes };
+  const vault = killer.on(new SealedVault(stateDir), ["seal"]);
+  const ground = { files, vault, desk, key, now, randomBytes };
   const roots = [realpathSync(stateDir)];
   const served = {
     stateDir,
