@@ -149,7 +149,7 @@ const buildShared = async (): Promise<void> => {
       [PROJECTIONS]: "src/protocol/run-events/project.ts",
     },
     library: LIBRARY,
-    external: ["better-sqlite3", "koffi", "@modelcontextprotocol/server"],
+    external: ["better-sqlite3", "koffi", "pg", "@modelcontextprotocol/server"],
     replaced: { "/cli/output-schemas.ts": schemasMade },
     small: SMALLEST,
   });

@@ -4,6 +4,7 @@ import { PRINTED_AS_SENT, record, why } from "../../src/cli/schemas.ts";
 import type { Replies } from "../../src/daemon/replies.ts";
 import type { LogRecord } from "../../src/protocol/records.ts";
 import { ItemView } from "../../src/protocol/replies/blackboard.ts";
+import { ClusterChange, ClusterMade, ClusterStatus } from "../../src/protocol/replies/cluster.ts";
 import { JobView } from "../../src/protocol/replies/jobs.ts";
 import { MailView, PolledMail } from "../../src/protocol/replies/mail.ts";
 import { AuditPage, PeerChange, PeerView } from "../../src/protocol/replies/peers.ts";
@@ -136,6 +137,10 @@ export const WIRE = {
   "peer/admit": PeerChange,
   "peer/settle": PeerChange,
   "audit/list": AuditPage,
+  "cluster/init": ClusterMade,
+  "cluster/join": ClusterChange,
+  "cluster/leave": ClusterChange,
+  "cluster/status": ClusterStatus,
   "token/list": z.object({ tokens: z.array(TokenView) }),
   "agent/capabilities": capabilities,
   "protocol/hello": hello,

@@ -1534,9 +1534,15 @@ export const CLUSTER_ANSWER_MS = 1_000;
 /** How often a node looks at its clock, and how many inputs may wait for its decisions. */
 export const CLUSTER_TICK_MS = 100;
 export const CLUSTER_INPUTS_MAX = 10_000;
-/** Records of a log that are copied to a cluster in one statement, and how long a node waits at the end of its log. */
+/** Records of a log that are copied to a cluster in one statement. */
 export const CLUSTER_SHIP_MAX_RECORDS = 500;
-export const CLUSTER_SHIP_IDLE_MS = 100;
+/** Workers that a node takes: unless it says another number, and at most. */
+export const CLUSTER_CAPACITY_DEFAULT = 16;
+export const CLUSTER_CAPACITY_MAX = 10_000;
+/** Labels of a node. */
+export const CLUSTER_LABELS_MAX = 64;
+/** Bytes of the file that says which node a daemon is. */
+export const CLUSTER_FILE_MAX_BYTES = 65_536;
 /** Connections of a node to the cluster's database. */
 export const CLUSTER_CONNECTIONS_MAX = 4;
 /** The database ends a statement that takes longer, and with it the locks that it holds. */

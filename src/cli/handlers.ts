@@ -7,6 +7,7 @@ import * as board from "./commands/board.ts";
 import * as care from "./commands/care.ts";
 import * as cas from "./commands/cas.ts";
 import { changesProblems } from "./commands/changes.ts";
+import * as cluster from "./commands/cluster.ts";
 import * as config from "./commands/config.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as dashboard from "./commands/dashboard.ts";
@@ -121,6 +122,10 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/dashboard": dashboard.dashboard,
   "token/list": tokens.list,
   "token/revoke": tokens.revoke,
+  "cluster/init": cluster.init,
+  "cluster/join": cluster.join,
+  "cluster/leave": cluster.leave,
+  "cluster/status": cluster.status,
   "peer/add": peers.add,
   "peer/list": peers.list,
   "peer/show": peers.show,
@@ -204,6 +209,8 @@ export const CHECKS: Checks = {
   "weblisk/register": registerProblems,
   "weblisk/task": remoteTaskProblems,
   "peer/task": taskProblems,
+  "cluster/init": cluster.databaseProblems,
+  "cluster/join": cluster.databaseProblems,
   "notify/resend": notify.resendProblems,
   "agent/dashboard": dashboard.dashboardProblems,
   "agent/resume": resume.resumeProblems,

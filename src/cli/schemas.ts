@@ -4,6 +4,7 @@ import type { Replies } from "../daemon/replies.ts";
 import { ClaimReply, ItemView, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
 import { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../protocol/replies/board.ts";
 import { PruneResult, RenameReply } from "../protocol/replies/care.ts";
+import { ClusterChange, ClusterMade, ClusterStatus } from "../protocol/replies/cluster.ts";
 import { JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 import {
   MailAckReply,
@@ -259,6 +260,10 @@ export const PRINTED_AS_SENT = {
   "notify/resend": NotifyResendReply,
   "notify/test": NotifyTestReply,
   "token/revoke": TokenChange,
+  "cluster/init": ClusterMade,
+  "cluster/join": ClusterChange,
+  "cluster/leave": ClusterChange,
+  "cluster/status": ClusterStatus,
   "peer/add": PeerChange,
   "peer/show": PeerView,
   "peer/trust": PeerChange,

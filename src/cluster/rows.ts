@@ -71,4 +71,20 @@ export interface ClusterView {
   readonly placements: readonly Placement[];
 }
 
+export interface NodeInOverview
+  extends Pick<ClusterNode, "id" | "store_id" | "labels" | "capacity" | "state"> {
+  /** Since it renewed its lease, by the database's clock. */
+  readonly beat_age_ms: number;
+  readonly placed: number;
+  /** The newest seq of its log in the copy; null before the first. */
+  readonly copied_to: number | null;
+}
+
+/** A cluster as a person sees it. No decision reads it. */
+export interface ClusterOverview {
+  readonly nodes: readonly NodeInOverview[];
+  /** Workers that shall run, and that no living node holds. */
+  readonly unplaced: number;
+}
+
 export const isGone = ({ state }: ClusterNode): boolean => state === "dead" || state === "left";

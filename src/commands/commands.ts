@@ -7,6 +7,7 @@ import { BLACKBOARD_COMMANDS } from "./blackboard.ts";
 import { BOARD_COMMANDS } from "./board.ts";
 import { CARE_COMMANDS } from "./care.ts";
 import { CAS_COMMANDS } from "./cas.ts";
+import { CLUSTER_COMMANDS } from "./cluster.ts";
 import type { CommandDef } from "./command.ts";
 import { CONFIG_COMMANDS } from "./config.ts";
 import { DAEMON_COMMANDS } from "./daemon.ts";
@@ -43,6 +44,7 @@ export const COMMANDS: readonly CommandDef[] = [
   ...CONFIG_COMMANDS,
   ...TOKEN_COMMANDS,
   ...PEER_COMMANDS,
+  ...CLUSTER_COMMANDS,
   ...IDENTITY_COMMANDS,
   ...WEBLISK_COMMANDS,
   ...NOTIFY_COMMANDS,

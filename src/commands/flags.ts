@@ -12,7 +12,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     type: "enum",
     values: ["text", "json", "ndjson", "wide"],
     value: "MODE",
-    help: "text, json or ndjson; wide is text with all columns",
+    help: "text, json, ndjson; wide: all columns",
     default: "$HOLDFAST_OUTPUT, else text on a terminal, else json",
   },
   {
@@ -35,7 +35,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     type: "enum",
     values: ["g1", "g2"],
     value: "G",
-    help: "generation of the JSON envelope and exit codes",
+    help: "generation of envelope and exit codes",
     default: "g1",
   },
   {

@@ -37,6 +37,8 @@ export const RUN_THERE: ReadonlySet<string> = new Set([
   "identity/export",
   "weblisk/serve",
   "weblisk/grant",
+  "cluster/init",
+  "cluster/join",
   "peer/connect",
   "peer/task",
   "daemon/run",

@@ -9,6 +9,7 @@ import { CLOCK_TICK_MS, TICKS_MISSED_MAX } from "../base/limits.ts";
 import { artifactizer } from "../protocol/artifactize.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
+import { NO_CLUSTER } from "./cluster-api.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { keepInPlace, keptDaemonFile } from "./keeping.ts";
@@ -94,6 +95,7 @@ const served = (
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
       once: new Once(),
       notifications: NO_NOTIFICATIONS,
+      cluster: NO_CLUSTER,
       facts: () => {
         const tick_age_ms = Math.round(performance.now() - tickedAt());
         const ok = tick_age_ms <= TICKS_MISSED_MAX * CLOCK_TICK_MS;

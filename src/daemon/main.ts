@@ -20,6 +20,7 @@ import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import type { OpenRuntimeOptions } from "../runtime/open.ts";
 import { openPrices } from "../runtime/prices/lists.ts";
+import { openCluster } from "./clustering.ts";
 import { configuredRegistry, readConfiguration } from "./configuration.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
@@ -106,12 +107,12 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const artifacts = yield* openArtifacts(options);
     const peers = peersOf(runtime, log);
     const isHealthy = () => watchdog.health().ok;
-    const url = () => doors?.http?.url();
-    const told = { ...options, runtime, url, isHealthy };
-    const [notifications, telemetry] = [yield* openNotifications(told), yield* openTelemetry(told)];
+    const told = { ...options, runtime, url: () => doors?.http?.url(), isHealthy };
+    const { notifications, telemetry, cluster } = yield* openSides(told);
     const services: Omit<HandlerServices, "caller"> = {
       runtime,
       notifications,
+      cluster,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
       once: new Once(),
       facts: () => ({
@@ -156,6 +157,18 @@ const untilStopped = (
     const reason = yield* Deferred.await(stopped);
     yield* door.drain(stopping());
     log("info", "stopped", { reason });
+  });
+
+type SideGround = Parameters<typeof openNotifications>[0] &
+  Parameters<typeof openTelemetry>[0] &
+  Parameters<typeof openCluster>[0];
+
+/** The parts beside the runtime, each only where it is configured. */
+const openSides = (told: SideGround) =>
+  Effect.all({
+    notifications: openNotifications(told),
+    telemetry: openTelemetry(told),
+    cluster: openCluster(told),
   });
 
 const tellRefused = ({ refused }: Registry, log: Log): void => {

@@ -16,7 +16,7 @@ export interface ExposedFile {
 export const exposedIn = (stateDir: string): readonly ExposedFile[] => {
   const uid = process.getuid?.();
   const names = readdirSync(stateDir).filter((name) =>
-    /^(holdfast\.db|daemon\.|agent\.sock|notifications\.|runs$|cas$|archive)/.test(name),
+    /^(holdfast\.db|daemon\.|agent\.sock|notifications\.|cluster\.|runs$|cas$|archive)/.test(name),
   );
   return [stateDir, ...names.map((name) => join(stateDir, name))].flatMap((path): ExposedFile[] => {
     const stats = lstatSync(path, { throwIfNoEntry: false });

@@ -50,4 +50,6 @@ export const daemonFilePath = (stateDir: string): string => join(stateDir, "daem
 export const stalledFilePath = (stateDir: string): string => join(stateDir, "daemon.stalled");
 /** Exists while a client starts a daemon. */
 export const claimPath = (stateDir: string): string => join(stateDir, "daemon.starting");
+/** Which node of a cluster this daemon is; none without it. */
+export const clusterFile = (stateDir: string): string => join(stateDir, "cluster.json");
 export const daemonLogPath = (stateDir: string): string => join(stateDir, "daemon.log");

@@ -6,6 +6,7 @@
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
+import type { ClusterChange, ClusterMade, ClusterStatus } from "../protocol/replies/cluster.ts";
 import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 import type { AuditPage } from "../protocol/replies/peers.ts";
 import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
@@ -118,6 +119,10 @@ interface OwnReplies {
   "notify/list": NotifyListReply;
   "notify/resend": NotifyResendReply;
   "notify/test": NotifyTestReply;
+  "cluster/init": ClusterMade;
+  "cluster/join": ClusterChange;
+  "cluster/leave": ClusterChange;
+  "cluster/status": ClusterStatus;
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };

@@ -30,6 +30,7 @@ import {
 } from "../base/limits.ts";
 import { BLACKBOARD_REQUESTS } from "./blackboard-requests.ts";
 import { BOARD_REQUESTS } from "./board-requests.ts";
+import { CLUSTER_REQUESTS } from "./cluster-requests.ts";
 import { CURSOR } from "./cursor.ts";
 import { isUlid } from "./forms.ts";
 import { ANSWERS } from "./holds.ts";
@@ -333,6 +334,7 @@ export const Requests = {
   ...NOTIFY_REQUESTS,
   ...TOKEN_REQUESTS,
   ...PEER_REQUESTS,
+  ...CLUSTER_REQUESTS,
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   /** The versions that the client speaks and the profiles that it needs. A connection works without this request. */
   "protocol/hello": z.strictObject({

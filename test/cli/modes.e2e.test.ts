@@ -115,6 +115,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["peer/list", ["peer", "list"]],
   ["peer/show", ["peer", "show", "b.example"]],
   ["peer/revoke", ["peer", "revoke", "b.example"]],
+  ["cluster/status", ["cluster", "status"]],
   ["audit/list", ["audit", "list"]],
   ["audit/verify", ["audit", "verify"]],
   ["token/list", ["token", "list"]],
@@ -239,6 +240,10 @@ it("covers every command", () => {
     // They need another hub (weblisk/federation.e2e).
     "peer/connect",
     "peer/task",
+    // They need a Postgres (daemon/cluster/node.e2e).
+    "cluster/init",
+    "cluster/join",
+    "cluster/leave",
     "agent/demo",
     // They speak other protocols (mcp/serve.e2e, acp/serve.e2e, weblisk/serve.e2e).
     "mcp/serve",

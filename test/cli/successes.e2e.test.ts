@@ -131,6 +131,7 @@ const CALLS: readonly (readonly [string, Words])[] = [
   ["peer/list", ["peer", "list"]],
   ["peer/show", ["peer", "show", "b.example"]],
   ["peer/revoke", ["peer", "revoke", "b.example"]],
+  ["cluster/status", ["cluster", "status"]],
   ["audit/list", ["audit", "list"]],
   ["audit/verify", ["audit", "verify"]],
   ["token/list", ["token", "list"]],
@@ -166,6 +167,10 @@ const ELSEWHERE = [
   "agent/dashboard",
   // Only a verified peer is trusted, after a day (control/peers.int).
   "peer/trust",
+  // They need a Postgres (daemon/cluster/node.e2e).
+  "cluster/init",
+  "cluster/join",
+  "cluster/leave",
   "agent/resume",
   "agent/fork",
   "agent/answer",

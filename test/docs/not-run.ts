@@ -71,6 +71,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/how-to/editors.md: agent list": "it shows the worker of the line before",
   "docs/how-to/other-hosts.md":
     "it needs other hosts; test/cli/hosts-ssh.e2e.test.ts, hosts.e2e.test.ts and hosts-several.e2e.test.ts reach the like",
+  "docs/how-to/cluster.md": "it needs a Postgres; test/daemon/cluster/node.e2e.test.ts does the like",
   "docs/how-to/http.md":
     "its addresses and tokens differ each time; test/cli/http.e2e.test.ts asks the like of them",
   'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':

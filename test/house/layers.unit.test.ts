@@ -60,7 +60,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   engine: ["providers", "tools"],
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
-  daemon: ["handlers", "notify", "telemetry", "http"],
+  daemon: ["cluster", "handlers", "notify", "telemetry", "http"],
   cli: ["defaults", "render", "top", "commands", "mcp", "acp", "weblisk"],
   library: ["remote"],
   weblisk: ["identity", "wire", "signing", "types", "server", "client", "federation"],
@@ -143,7 +143,7 @@ describe("layers", () => {
 });
 
 /** Decision 0034 has the figure, and the rooms that came later: a new arrow between rooms is a new thing to know, and wants a reason. */
-const ARROWS_MAX = 66;
+const ARROWS_MAX = 67;
 
 it(`at most ${ARROWS_MAX} pairs of rooms know each other`, () => {
   const arrows = new Set(

@@ -14,6 +14,7 @@ import { BOARD_TEXTS } from "./board.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import { CARE_TEXTS } from "./care.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
+import { CLUSTER_TEXTS } from "./cluster.ts";
 import { CONFIG_TEXTS, defaultRows } from "./config.ts";
 import * as daemon from "./daemon-text.ts";
 import { checkText, collectedText } from "./db.ts";
@@ -356,6 +357,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   ...NOTIFY_TEXTS,
   ...TOKEN_TEXTS,
   ...PEER_TEXTS,
+  ...CLUSTER_TEXTS,
   "agent/approvals": approvalsText,
   "approvals/approve": approvedText,
   "approvals/deny": approvedText,

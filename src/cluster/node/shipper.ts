@@ -3,18 +3,13 @@
  * away, or whose daemon is new, goes on there.
  */
 import { Effect } from "effect";
-import {
-  CLUSTER_RETRY_MS,
-  CLUSTER_SHIP_IDLE_MS,
-  CLUSTER_SHIP_MAX_RECORDS,
-  CLUSTER_STATEMENT_MAX_MS,
-} from "../../base/limits.ts";
+import { CLUSTER_RETRY_MS, CLUSTER_SHIP_MAX_RECORDS, CLUSTER_STATEMENT_MAX_MS } from "../../base/limits.ts";
 import type { ClusterStore, CopiedRecord, LogName } from "../store.ts";
 
 /** A log, as it is copied: its records are dense from 1. */
 export interface ShippedLog extends LogName {
-  /** At most so many records after this seq, in order; none at the end. */
-  read(after: number, max: number): readonly CopiedRecord[];
+  /** At most so many records after this seq, in order. At the end of the log it waits for the next one. */
+  read(after: number, max: number): Effect.Effect<readonly CopiedRecord[], unknown>;
 }
 
 export interface Shipping {
@@ -29,22 +24,25 @@ export interface Shipping {
 /** A copy that failed may have come, and is then no second one: the store takes each record once. */
 export const ship = ({ node, store, log, onCopied, report }: Shipping): Effect.Effect<never> => {
   let copied: number | undefined;
-  const step = Effect.suspend(() => {
-    const records = copied === undefined ? [] : log.read(copied, CLUSTER_SHIP_MAX_RECORDS);
-    if (copied !== undefined && records.length === 0) return Effect.sleep(CLUSTER_SHIP_IDLE_MS);
-    return Effect.tryPromise(() => store.append(node, log, records)).pipe(
-      Effect.timeout(CLUSTER_STATEMENT_MAX_MS),
-      Effect.matchCauseEffect({
-        onFailure: (cause) => {
-          report("the copy of the log", cause);
-          return Effect.sleep(CLUSTER_RETRY_MS);
-        },
-        onSuccess: (seq) => {
-          copied = seq;
-          return Effect.sync(() => onCopied(seq));
-        },
-      }),
-    );
-  });
+  const step = Effect.suspend(() =>
+    copied === undefined ? Effect.succeed([]) : log.read(copied, CLUSTER_SHIP_MAX_RECORDS),
+  ).pipe(
+    Effect.flatMap((records) =>
+      Effect.timeout(
+        Effect.tryPromise(() => store.append(node, log, records)),
+        CLUSTER_STATEMENT_MAX_MS,
+      ),
+    ),
+    Effect.matchCauseEffect({
+      onFailure: (cause) => {
+        report("the copy of the log", cause);
+        return Effect.sleep(CLUSTER_RETRY_MS);
+      },
+      onSuccess: (seq) => {
+        copied = seq;
+        return Effect.sync(() => onCopied(seq));
+      },
+    }),
+  );
   return Effect.forever(step);
 };

@@ -2,14 +2,38 @@
 import type pg from "pg";
 import { MIGRATION_LOCK, MIGRATIONS, SCHEMA } from "./schema.ts";
 
-/** A newer Holdfast has changed the tables, so this one leaves them alone. */
-export class NewerClusterError extends Error {
+/** The tables are not those of this Holdfast, so it leaves them alone. 0: there are none. */
+export class ClusterTablesError extends Error {
+  /** Those of a newer Holdfast. */
+  readonly isNewer: boolean;
   constructor(version: number) {
-    super(`The cluster has tables of version ${version}, and this Holdfast knows ${MIGRATIONS.length}.`);
+    super(
+      version === 0
+        ? "The database has no tables of a cluster."
+        : `The cluster has tables of version ${version}, and this Holdfast knows ${MIGRATIONS.length}.`,
+    );
+    this.isNewer = version > MIGRATIONS.length;
   }
 }
 
-export const migrate = async (pool: pg.Pool, migrations = MIGRATIONS): Promise<void> => {
+const VERSION = "select coalesce(max(version), 0)::integer as version from migration";
+
+/** Rejects with ClusterTablesError unless the tables are those of this Holdfast. Changes nothing. */
+export const checkTables = async (pool: pg.Pool): Promise<void> => {
+  const { rows: found } = await pool.query<{ name: string | null }>("select to_regclass($1) as name", [
+    `${SCHEMA}.migration`,
+  ]);
+  const isThere = found[0]?.name != null;
+  const { rows } = isThere ? await pool.query<{ version: number }>(VERSION) : { rows: [] };
+  const version = rows[0]?.version ?? 0;
+  if (version !== MIGRATIONS.length) throw new ClusterTablesError(version);
+};
+
+/** The version before, 0 for none, and the one after. */
+export const migrate = async (
+  pool: pg.Pool,
+  migrations = MIGRATIONS,
+): Promise<{ readonly from: number; readonly to: number }> => {
   const client = await pool.connect();
   try {
     await client.query("begin");
@@ -18,11 +42,9 @@ export const migrate = async (pool: pg.Pool, migrations = MIGRATIONS): Promise<v
     await client.query(
       "create table if not exists migration (version integer primary key, at timestamptz not null)",
     );
-    const { rows } = await client.query<{ version: number }>(
-      "select coalesce(max(version), 0)::integer as version from migration",
-    );
+    const { rows } = await client.query<{ version: number }>(VERSION);
     const version = rows[0]?.version ?? 0;
-    if (version > migrations.length) throw new NewerClusterError(version);
+    if (version > migrations.length) throw new ClusterTablesError(version);
     for (const [at, statements] of migrations.entries()) {
       if (at < version) continue;
       await client.query(statements);
@@ -30,6 +52,7 @@ export const migrate = async (pool: pg.Pool, migrations = MIGRATIONS): Promise<v
     }
     await client.query("commit");
     client.release();
+    return { from: version, to: migrations.length };
   } catch (error) {
     // Its transaction ends with the connection.
     client.release(true);

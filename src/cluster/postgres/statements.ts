@@ -49,6 +49,20 @@ export const VIEW = `
         on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
       where p.desired = 'running' and (p.node = $1 or n.id is null)) each) as placements`;
 
+/** The age of a beat is by the database's clock, for people. */
+export const OVERVIEW = `
+  select
+    (select coalesce(json_agg(each order by each.id), '[]') from (
+      select n.id, n.store_id, n.labels, n.capacity, n.state,
+        greatest(0, extract(epoch from clock_timestamp() - n.renewed_at) * 1000)::bigint as beat_age_ms,
+        (select count(*) from placement p
+          where p.node = n.id and p.node_term = n.term and p.desired = 'running') as placed,
+        (select l.copied_to from log l where l.store_id = n.store_id order by l.epoch desc limit 1) as copied_to
+      from node n) each) as nodes,
+    (select count(*) from placement p left join node n
+      on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
+      where p.desired = 'running' and n.id is null) as unplaced`;
+
 export const PLACE = `
   insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts)
   values ($1, $2, 'running', $3, $4, 0, 0)

@@ -8,10 +8,10 @@ import {
   CLUSTER_STREAM_PAGE_RECORDS,
 } from "../../base/limits.ts";
 import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
-import type { ClusterView, NewNode, NewPlacement, NodeFence, RunFence } from "../rows.ts";
+import type { ClusterOverview, ClusterView, NewNode, NewPlacement, NodeFence, RunFence } from "../rows.ts";
 import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../store.ts";
 import { connectionUrl } from "./address.ts";
-import { migrate } from "./migrate.ts";
+import { checkTables, migrate } from "./migrate.ts";
 import { SCHEMA } from "./schema.ts";
 import * as statements from "./statements.ts";
 
@@ -38,13 +38,15 @@ const types: pg.CustomTypesConfig = {
 
 export class PostgresStore implements ClusterStore {
   private readonly pool: pg.Pool;
+  /** The look at the tables, before the first call. One that failed is made again by the next call. */
+  private checked: Promise<void> | undefined;
 
   private constructor(pool: pg.Pool) {
     this.pool = pool;
   }
 
-  /** Makes the tables, or brings them up to date. */
-  static async open(url: string): Promise<PostgresStore> {
+  /** Connects when it is first asked: then the tables must be those of this Holdfast. Throws where the URL is none. */
+  static at(url: string): PostgresStore {
     const pool = new pg.Pool({
       connectionString: connectionUrl(url),
       max: CLUSTER_CONNECTIONS_MAX,
@@ -57,13 +59,26 @@ export class PostgresStore implements ClusterStore {
     });
     // A connection that was lost while nobody used it: the next call takes another one.
     pool.on("error", () => {});
+    return new PostgresStore(pool);
+  }
+
+  /** Makes the tables, or brings them up to date. */
+  static async open(url: string): Promise<PostgresStore> {
+    const store = PostgresStore.at(url);
     try {
-      await migrate(pool);
+      await store.migrate();
     } catch (error) {
-      await pool.end();
+      await store.close();
       throw error;
     }
-    return new PostgresStore(pool);
+    return store;
+  }
+
+  /** The version before, 0 for none, and the one after. */
+  async migrate(): Promise<{ readonly from: number; readonly to: number }> {
+    const versions = await migrate(this.pool);
+    this.checked = Promise.resolve();
+    return versions;
   }
 
   async close(): Promise<void> {
@@ -110,6 +125,12 @@ export class PostgresStore implements ClusterStore {
   async view(node: string): Promise<ClusterView> {
     const [view] = await this.rows<ClusterView>(statements.VIEW, [node]);
     return view as ClusterView;
+  }
+
+  /** For people. */
+  async overview(): Promise<ClusterOverview> {
+    const [overview] = await this.rows<ClusterOverview>(statements.OVERVIEW, []);
+    return overview as ClusterOverview;
   }
 
   place({ worker, spec_digest, on_partition, needs }: NewPlacement): Promise<boolean> {
@@ -189,11 +210,21 @@ export class PostgresStore implements ClusterStore {
   }
 
   private async rows<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    await this.check();
     return (await this.pool.query<Row>({ text, values: [...values] })).rows;
   }
 
   private async changes(text: string, values: readonly unknown[]): Promise<boolean> {
+    await this.check();
     return (await this.pool.query({ text, values: [...values] })).rowCount === 1;
+  }
+
+  private check(): Promise<void> {
+    this.checked ??= checkTables(this.pool).catch((error: unknown) => {
+      this.checked = undefined;
+      throw error;
+    });
+    return this.checked;
   }
 }
 

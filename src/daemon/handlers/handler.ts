@@ -10,6 +10,7 @@ import type { HoldfastError } from "../../protocol/errors.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { RequestData, RequestName } from "../../protocol/requests.ts";
 import type { RuntimeApi } from "../../runtime/api.ts";
+import type { ClusterApi } from "../cluster-api.ts";
 import type { NotificationsApi } from "../notifications-api.ts";
 import type { Once } from "../once.ts";
 import type { DaemonStatus, Replies } from "../replies.ts";
@@ -39,6 +40,7 @@ export interface HandlerServices {
   /** Keeps the first answers of idempotency keys. */
   readonly once: Once;
   readonly notifications: NotificationsApi;
+  readonly cluster: ClusterApi;
   /** Shuts the runtime down. The daemon exits once the request is answered. */
   readonly shutdown: (
     agents: "kill" | "keep",

@@ -2,6 +2,7 @@
 import type { RequestName } from "../../protocol/requests.ts";
 import { BLACKBOARD } from "./blackboard.ts";
 import { BOARDS } from "./boards.ts";
+import { CLUSTER } from "./cluster.ts";
 import { DAEMON } from "./daemon.ts";
 import type { Handlers, RequestHandler } from "./handler.ts";
 import { hello } from "./hello.ts";
@@ -38,6 +39,7 @@ const ALL: Handlers<RequestName> = {
   ...SCHEDULES,
   ...TOKENS,
   ...PEERS,
+  ...CLUSTER,
   ...SKILLS,
   "agent/watch": watch,
   "protocol/hello": hello,

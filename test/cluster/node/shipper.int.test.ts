@@ -35,8 +35,11 @@ class GrowingLog {
     return this.records.length;
   }
 
-  read(after: number, max: number): readonly CopiedRecord[] {
-    return this.records.slice(after, after + max);
+  read(after: number, max: number): Effect.Effect<readonly CopiedRecord[]> {
+    return Effect.map(
+      until(() => this.records.length > after),
+      () => this.records.slice(after, after + max),
+    );
   }
 }
 

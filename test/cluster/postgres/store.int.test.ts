@@ -1,7 +1,7 @@
 /** The contract of a cluster's store, on a real Postgres; and what only a database can do wrong. */
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { NewerClusterError } from "../../../src/cluster/postgres/migrate.ts";
+import { ClusterTablesError } from "../../../src/cluster/postgres/migrate.ts";
 import { MIGRATIONS, SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import * as statements from "../../../src/cluster/postgres/statements.ts";
 import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
@@ -121,7 +121,7 @@ describe("a cluster's store in Postgres", () => {
     await openAt(url);
     const client = await connected(url);
     await client.query("insert into migration values ($1, clock_timestamp())", [MIGRATIONS.length + 1]);
-    await expect(PostgresStore.open(url)).rejects.toThrow(NewerClusterError);
+    await expect(PostgresStore.open(url)).rejects.toThrow(ClusterTablesError);
   });
 
   it("a change that another node made first is no error, whatever the order", async () => {

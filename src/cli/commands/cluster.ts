@@ -1,0 +1,63 @@
+/** agent cluster …: this daemon as a node. The address of the database goes to the daemon, and is shown nowhere. */
+import { resolve } from "node:path";
+import { isSecretReference } from "../../base/secrets/references.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { success } from "../../protocol/outcome.ts";
+import type { CommandHandler, Context } from "../context.ts";
+import type { Call } from "../parse.ts";
+
+const FILE = "@file:";
+const VARIABLE = "@env:";
+
+/** A password among the words of a command is seen by everybody on the machine. */
+const hasPassword = (url: string): boolean => {
+  if (!URL.canParse(url)) return false;
+  const { password, searchParams } = new URL(url);
+  return password !== "" || searchParams.has("password");
+};
+
+export const databaseProblems = ({ args: [url = ""] }: Call): readonly string[] => {
+  if (isSecretReference(url)) return [];
+  if (hasPassword(url)) return ["URL has a password: write where the address is, as @env:NAME or @file:PATH"];
+  return /^postgres(ql)?:\/\//.test(url)
+    ? []
+    : ["URL is postgres://USER@HOST/DATABASE, @env:NAME or @file:PATH"];
+};
+
+/** The daemon reads a file at each start; a variable it could not read then. */
+const databaseOf = ({ call, env, cwd }: Context): string => {
+  const given = call.args[0] as string;
+  if (given.startsWith(FILE)) return FILE + resolve(cwd, given.slice(FILE.length));
+  if (!given.startsWith(VARIABLE)) return given;
+  const name = given.slice(VARIABLE.length);
+  const value = env[name]?.trim() ?? "";
+  if (value !== "") return value;
+  throw new HoldfastError("INVALID_REQUEST", `The variable ${name} has no address of a Postgres.`, {
+    suggestion: `Set it: read -rs ${name} && export ${name}`,
+  });
+};
+
+export const init: CommandHandler = async (context) => {
+  const database = databaseOf(context);
+  return success(await (await context.connect()).request("cluster/init", { database }));
+};
+
+export const join: CommandHandler = async (context) => {
+  const { name, label, capacity } = context.flags as {
+    readonly name?: string;
+    readonly label?: readonly (readonly [string, string])[];
+    readonly capacity?: number;
+  };
+  const asked = { database: databaseOf(context), name, labels: Object.fromEntries(label ?? []), capacity };
+  return success(await (await context.connect()).request("cluster/join", asked));
+};
+
+export const leave: CommandHandler = async (context) =>
+  success(await (await context.connect()).request("cluster/leave", {}));
+
+export const status: CommandHandler = async (context) => {
+  const reply = await (await context.connect()).request("cluster/status", {});
+  if (reply.self === null)
+    context.hint("This daemon is in no cluster. Join one with: agent cluster join URL");
+  return success(reply);
+};

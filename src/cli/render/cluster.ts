@@ -1,0 +1,63 @@
+/** Clusters as text for people. */
+import type {
+  ClusterChange,
+  ClusterMade,
+  ClusterNodeView,
+  ClusterStatus,
+} from "../../protocol/replies/cluster.ts";
+import { oneLine, type Paint, table } from "./terminal.ts";
+import type { TextOf } from "./text.ts";
+import { count, duration } from "./units.ts";
+
+const madeText: TextOf<ClusterMade> = ({ version, effect }) =>
+  effect === "noop"
+    ? `the tables are of version ${version} already`
+    : `the tables are ${effect === "created" ? "made" : "up to date"}, version ${version}`;
+
+const changeText: TextOf<ClusterChange> = ({ name, effect }, { paint }) => {
+  const node = paint("bold", oneLine(name));
+  if (effect === "deleted") return `${node}  has left the cluster`;
+  return `${node}  ${effect === "noop" ? "is a node already" : "is a node from now on"}`;
+};
+
+const selfText = (self: NonNullable<ClusterStatus["self"]>, paint: Paint): string => {
+  const { copied_to, behind, failing } = self.copy;
+  const lease = self.holds_lease ? "holds its lease" : paint("bad", "holds no lease");
+  const copy =
+    behind === null
+      ? "its copy is not known yet"
+      : `its copy is at ${copied_to}, ${count(behind, "record")} behind`;
+  const troubles = [self.failing, failing].flatMap((one) =>
+    one === null ? [] : [paint("bad", oneLine(one))],
+  );
+  return [`${paint("bold", oneLine(self.name))}  ${lease}, ${copy}`, ...troubles].join("\n");
+};
+
+const nodeRow = (node: ClusterNodeView, paint: Paint): readonly string[] => [
+  paint("bold", oneLine(node.name)),
+  node.state === "dead" ? paint("bad", node.state) : node.state,
+  node.state === "left" ? "–" : duration(node.beat_age_ms),
+  `${node.placed}/${node.capacity}`,
+  node.copied_to === null ? "–" : String(node.copied_to),
+  Object.entries(node.labels)
+    .map(([label, value]) => `${label}=${value}`)
+    .join(" "),
+];
+
+const statusText: TextOf<ClusterStatus> = ({ self, nodes, unplaced }, { paint, columns }) => {
+  if (self === null) return "";
+  const own = selfText(self, paint);
+  if (nodes === null) return own;
+  const head = ["NODE", "STATE", "BEAT", "PLACED", "COPIED", "LABELS"].map((cell) => paint("dim", cell));
+  const rows = nodes.map((node) => nodeRow(node, paint));
+  const waiting = unplaced ? [paint("bad", `${count(unplaced, "worker")} placed nowhere`)] : [];
+  return [own, "", table([head, ...rows], { fit: columns }), ...waiting].join("\n");
+};
+
+/** By command. */
+export const CLUSTER_TEXTS = {
+  "cluster/init": madeText,
+  "cluster/join": changeText,
+  "cluster/leave": changeText,
+  "cluster/status": statusText,
+};

@@ -1,0 +1,67 @@
+/** agent cluster …: several daemons that share a Postgres. */
+import { CLUSTER_CAPACITY_DEFAULT, CLUSTER_CAPACITY_MAX } from "../base/limits.ts";
+import { type ArgDef, inGroup } from "./command.ts";
+
+const database: ArgDef = {
+  name: "URL",
+  help: "postgres://USER@HOST/DATABASE; with a password only as @env:NAME or @file:PATH",
+  required: true,
+};
+
+export const CLUSTER_COMMANDS = inGroup("This machine", [
+  {
+    words: ["cluster", "init"],
+    request: "cluster/init",
+    danger: "mutating",
+    exits: [6, 7],
+    summary: "Make the tables of a cluster in a Postgres, or bring them up to date",
+    args: [database],
+    examples: ["agent cluster init @env:CLUSTER_URL"],
+  },
+  {
+    words: ["cluster", "join"],
+    request: "cluster/join",
+    danger: "mutating",
+    exits: [6, 7],
+    summary: "Make this daemon a node: it renews a lease, and copies its log to the Postgres",
+    details:
+      "It stays a node over restarts until it leaves. The copy has all that the log has, prompts too. No worker is placed on other nodes yet.",
+    args: [database],
+    flags: [
+      { name: "name", type: "string", value: "NAME", help: "name of the node", default: "the machine's" },
+      {
+        name: "label",
+        short: "l",
+        type: "pair",
+        value: "KEY=VALUE",
+        repeatable: true,
+        help: "a property of the node",
+      },
+      {
+        name: "capacity",
+        type: "int",
+        value: "N",
+        help: "workers that it takes",
+        default: String(CLUSTER_CAPACITY_DEFAULT),
+        min: 1,
+        max: CLUSTER_CAPACITY_MAX,
+      },
+    ],
+    examples: ["agent cluster join @file:/etc/holdfast/cluster --name build --label gpu=1"],
+  },
+  {
+    words: ["cluster", "leave"],
+    request: "cluster/leave",
+    danger: "destructive",
+    exits: [6, 7],
+    summary: "Take this daemon out of its cluster; its agents go on, and the copy stays",
+    examples: ["agent cluster leave"],
+  },
+  {
+    words: ["cluster", "status"],
+    request: "cluster/status",
+    danger: "safe",
+    summary: "Show the nodes of the cluster, and how far the copy of this daemon's log is behind",
+    examples: ["agent cluster status"],
+  },
+]);

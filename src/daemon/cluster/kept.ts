@@ -1,0 +1,52 @@
+/** The file that says which node a daemon is: the database, its name, and its lease, for the next daemon. It has a secret. */
+import { rmSync } from "node:fs";
+import { uptime } from "node:os";
+import * as z from "zod";
+import { currentPlace } from "../../adapters/process/identity.ts";
+import { readRegular } from "../../base/files/regular-file.ts";
+import { replaceFile } from "../../base/files/replace-file.ts";
+import { CLUSTER_FILE_MAX_BYTES } from "../../base/limits.ts";
+import type { KeptMembership } from "../../cluster/node/machine.ts";
+import type { NodeLabels } from "../../cluster/rows.ts";
+import { clusterFile } from "../paths.ts";
+
+const MS_PER_S = 1_000;
+
+/** Milliseconds since the machine was booted. They go on in a suspend, and the next daemon of this boot has the same. */
+export const bootClock = (): number => Math.round(uptime() * MS_PER_S);
+
+export interface KeptNode extends KeptMembership {
+  /** The address, or `@file:/PATH` of a file that has it. */
+  readonly database: string;
+  readonly name: string;
+  readonly labels: NodeLabels;
+  readonly capacity: number;
+}
+
+const File = z.object({
+  version: z.literal(1),
+  database: z.string(),
+  name: z.string(),
+  labels: z.record(z.string(), z.string()),
+  capacity: z.int(),
+  term: z.int(),
+  until_ms: z.number().nullable(),
+  session: z.string(),
+  boot_id: z.string(),
+});
+
+/** Undefined without a file. A lease of an earlier boot is over. Throws if the file cannot be read. */
+export const readKept = (stateDir: string): KeptNode | undefined => {
+  const bytes = readRegular(clusterFile(stateDir), CLUSTER_FILE_MAX_BYTES);
+  if (bytes === undefined) return undefined;
+  const { version: _, boot_id, ...kept } = File.parse(JSON.parse(bytes.toString("utf8")));
+  return boot_id === currentPlace().boot_id ? kept : { ...kept, until_ms: null };
+};
+
+export const writeKept = (stateDir: string, kept: KeptNode): void =>
+  replaceFile(
+    clusterFile(stateDir),
+    `${JSON.stringify({ version: 1, ...kept, boot_id: currentPlace().boot_id })}\n`,
+  );
+
+export const forgetKept = (stateDir: string): void => rmSync(clusterFile(stateDir), { force: true });

@@ -1,0 +1,343 @@
+/**
+ * A daemon as a node of a cluster (decision 0080): it lives as a member and copies its log, from a join on and over restarts, until
+ * it leaves.
+ */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { Effect, Exit, Schedule, Scope, Semaphore } from "effect";
+import { readSecretFile } from "../../base/files/regular-file.ts";
+import {
+  CLUSTER_ANSWER_MS,
+  CLUSTER_LEASE_MS,
+  CLUSTER_RETRY_MS,
+  SECRET_MAX_BYTES,
+} from "../../base/limits.ts";
+import { isSecretReference, readReference } from "../../base/secrets/references.ts";
+import { liveAsMember } from "../../cluster/node/membership.ts";
+import { ship } from "../../cluster/node/shipper.ts";
+import { ClusterTablesError } from "../../cluster/postgres/migrate.ts";
+import { PostgresStore } from "../../cluster/postgres/store.ts";
+import { isGone, type NewNode } from "../../cluster/rows.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { ClusterChange, ClusterMade, ClusterStatus } from "../../protocol/replies/cluster.ts";
+import type { RequestData } from "../../protocol/requests.ts";
+import type { RuntimeApi } from "../../runtime/api.ts";
+import { type ClusterApi, NO_STATUS, noNode } from "../cluster-api.ts";
+import type { Log } from "../log.ts";
+import { bootClock, forgetKept, type KeptNode, readKept, writeKept } from "./kept.ts";
+import { shippedLog } from "./log.ts";
+import { machineKeeping } from "./machine.ts";
+import { sentenceOf, Trouble } from "./trouble.ts";
+
+export interface ClusterGround {
+  readonly stateDir: string;
+  readonly runtime: Pick<RuntimeApi, "follow" | "status" | "epoch">;
+  readonly log: Log;
+}
+
+/** This daemon while it is a node. */
+interface LivingNode {
+  /** Undefined until the address of the database could be read. */
+  store: PostgresStore | undefined;
+  kept: KeptNode;
+  copied_to: number | null;
+  readonly lease: Trouble;
+  readonly copy: Trouble;
+  readonly end: Effect.Effect<void>;
+}
+
+type AskedJoin = RequestData<"cluster/join">;
+
+export class NodeSeat implements ClusterApi {
+  private readonly ground: ClusterGround;
+  private readonly scope: Scope.Scope;
+  /** A join and a leave wait for each other. */
+  private readonly turn = Semaphore.makeUnsafe(1);
+  private living: LivingNode | undefined;
+
+  /** Goes on as the node of the file. Throws if it cannot be read. */
+  static open(ground: ClusterGround, scope: Scope.Scope): Effect.Effect<NodeSeat> {
+    return Effect.suspend(() => {
+      const seat = new NodeSeat(ground, scope);
+      const kept = readKept(ground.stateDir);
+      return Effect.as(kept === undefined ? Effect.void : seat.begin(kept), seat);
+    });
+  }
+
+  private constructor(ground: ClusterGround, scope: Scope.Scope) {
+    this.ground = ground;
+    this.scope = scope;
+  }
+
+  init({ database }: RequestData<"cluster/init">): Effect.Effect<ClusterMade, HoldfastError> {
+    return this.asking(database, async (store) => {
+      const { from, to } = await store.migrate();
+      return { version: to, effect: from === 0 ? "created" : from === to ? "noop" : "updated" };
+    });
+  }
+
+  join(asked: AskedJoin): Effect.Effect<ClusterChange, HoldfastError> {
+    return this.turn.withPermits(1)(Effect.suspend(() => this.joined(asked)));
+  }
+
+  readonly leave: Effect.Effect<ClusterChange, HoldfastError> = Effect.suspend(() =>
+    this.turn.withPermits(1)(Effect.suspend(() => this.left())),
+  );
+
+  readonly status: Effect.Effect<ClusterStatus, HoldfastError> = Effect.suspend(() => {
+    const { living } = this;
+    if (living === undefined) return Effect.succeed(NO_STATUS);
+    const seen = Effect.tryPromise(async () => living.store?.overview()).pipe(
+      Effect.timeout(CLUSTER_ANSWER_MS),
+      Effect.catchCause((cause) => {
+        living.lease.report("a look at the cluster", cause);
+        return Effect.succeed(undefined);
+      }),
+    );
+    return Effect.map(Effect.all([this.ground.runtime.status(), seen]), ([{ head }, overview]) => ({
+      self: selfOf(living, head),
+      nodes:
+        overview?.nodes.map(({ id, store_id: _, ...node }) => ({
+          name: id,
+          ...node,
+          beat_age_ms: Math.round(node.beat_age_ms),
+        })) ?? null,
+      unplaced: overview?.unplaced ?? null,
+    }));
+  });
+
+  private joined(asked: AskedJoin): Effect.Effect<ClusterChange, HoldfastError> {
+    const { name = nameOfMachine(), labels, capacity, database } = asked;
+    const wanted = { name, labels, capacity, database };
+    if (this.living !== undefined) {
+      const { kept } = this.living;
+      const known = {
+        name: kept.name,
+        labels: kept.labels,
+        capacity: kept.capacity,
+        database: kept.database,
+      };
+      return isDeepStrictEqual(known, wanted)
+        ? Effect.succeed(changeOf(kept, "noop"))
+        : Effect.fail(otherNode(kept.name));
+    }
+    return Effect.gen({ self: this }, function* () {
+      const { store_id } = yield* this.ground.runtime.status();
+      const session = randomUUID();
+      const node = { id: name, store_id, labels, capacity, endpoint: "" };
+      const term = yield* this.asking(database, (store) => termOf(store, node, session));
+      if (term === undefined) return yield* Effect.fail(nameTaken(name));
+      // It renews at once: without a lease that is kept it holds none.
+      const kept = { ...wanted, term, until_ms: null, session };
+      yield* this.keep(kept);
+      yield* this.begin(kept);
+      this.ground.log("info", "this daemon is a node of a cluster", { node: name });
+      return changeOf(kept, "created");
+    });
+  }
+
+  private left(): Effect.Effect<ClusterChange, HoldfastError> {
+    const { living, ground } = this;
+    if (living === undefined) return Effect.fail(noNode());
+    return Effect.gen({ self: this }, function* () {
+      // While it lives it would join again.
+      yield* living.end;
+      this.living = undefined;
+      const { kept } = living;
+      const placed = yield* Effect.tapError(
+        this.asking(kept.database, async (store) => {
+          if (await store.leave({ node: kept.name, node_term: kept.term })) return 0;
+          const { placements } = await store.view(kept.name);
+          return placements.filter(({ node }) => node === kept.name).length;
+        }),
+        () => this.begin(kept),
+      );
+      if (placed > 0) {
+        yield* this.begin(kept);
+        return yield* Effect.fail(stillPlaced(placed));
+      }
+      forgetKept(ground.stateDir);
+      ground.log("info", "this daemon has left its cluster", { node: kept.name });
+      return changeOf(kept, "deleted");
+    });
+  }
+
+  private keep(kept: KeptNode): Effect.Effect<void, HoldfastError> {
+    return Effect.try({
+      try: () => writeKept(this.ground.stateDir, kept),
+      catch: (cause) =>
+        new HoldfastError("FILE_FAILED", `cluster.json cannot be written: ${sentenceOf(cause)}`, { cause }),
+    });
+  }
+
+  /** Lives as the node until the scope of the daemon ends, or it leaves. */
+  private begin(kept: KeptNode): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { log } = this.ground;
+      const scope = yield* Scope.fork(this.scope);
+      const living: LivingNode = {
+        store: undefined,
+        kept,
+        copied_to: null,
+        lease: new Trouble((what) => log("warn", "the cluster does not answer", { what })),
+        copy: new Trouble((what) => log("warn", "the log is not copied", { what })),
+        end: Scope.close(scope, Exit.void),
+      };
+      this.living = living;
+      yield* Effect.forkIn(Scope.provide(this.live(living), scope), scope);
+    });
+  }
+
+  private live(living: LivingNode): Effect.Effect<void, never, Scope.Scope> {
+    return Effect.gen({ self: this }, function* () {
+      const { stateDir, runtime } = this.ground;
+      const { name, labels, capacity, database, term, until_ms, session } = living.kept;
+      const opening = Effect.tryPromise(async () => PostgresStore.at(await addressOf(database))).pipe(
+        Effect.tapCause((cause) =>
+          Effect.sync(() => living.lease.report("the address of the cluster", cause)),
+        ),
+        Effect.retry(Schedule.spaced(CLUSTER_RETRY_MS)),
+        Effect.orDie,
+      );
+      const store = yield* Effect.acquireRelease(opening, (opened) => Effect.promise(() => opened.close()));
+      living.store = store;
+      const { store_id } = yield* Effect.orDie(runtime.status());
+      const machine = machineKeeping((membership) => {
+        living.kept = { ...living.kept, ...membership };
+        if (membership.until_ms !== null) living.lease.isWell();
+        writeKept(stateDir, living.kept);
+      });
+      const member = liveAsMember({
+        node: { id: name, store_id, labels, capacity, endpoint: "" },
+        store,
+        machine,
+        kept: { term, until_ms, session },
+        found: [],
+        report: living.lease.report,
+      });
+      const onCopied = (seq: number): void => {
+        living.copied_to = seq;
+        living.copy.isWell();
+      };
+      const log = shippedLog(runtime, store_id);
+      const copying = ship({ node: name, store, log, onCopied, report: living.copy.report });
+      yield* Effect.all([member, copying], { concurrency: "unbounded", discard: true });
+    });
+  }
+
+  /** Asks a database once, by a connection that is closed again. */
+  private asking<Reply>(
+    database: string,
+    question: (store: PostgresStore) => Promise<Reply>,
+  ): Effect.Effect<Reply, HoldfastError> {
+    return Effect.tryPromise({
+      try: async () => {
+        const store = PostgresStore.at(await addressOf(database));
+        try {
+          return await question(store);
+        } finally {
+          await store.close();
+        }
+      },
+      catch: refusalOf,
+    });
+  }
+}
+
+const addressOf = async (database: string): Promise<string> => {
+  if (!isSecretReference(database)) return checkedAddress(database, "The address");
+  const secrets = { variable: () => undefined, file: readSecretFile(SECRET_MAX_BYTES) };
+  const { value, place } = await readReference(database, secrets);
+  return checkedAddress(value, `The text of ${place}`);
+};
+
+const checkedAddress = (text: string, what: string): string => {
+  const isAddress = URL.canParse(text) && ["postgres:", "postgresql:"].includes(new URL(text).protocol);
+  if (isAddress) return text;
+  throw new HoldfastError("INVALID_REQUEST", `${what} is no address of a Postgres.`, {
+    suggestion: "Write postgres://USER@HOST/DATABASE, and a password by @env:NAME or @file:PATH alone.",
+  });
+};
+
+/**
+ * The term of the node. A row of the name whose beat stands still for a whole lease is that of a node that is gone, so it is buried, as
+ * any node would do. Undefined: a node of the name lives.
+ */
+const termOf = async (store: PostgresStore, node: NewNode, session: string): Promise<number | undefined> => {
+  const term = await store.join(node, session);
+  if (term !== undefined) return term;
+  const beatOf = async () => (await store.view(node.id)).nodes.find(({ id }) => id === node.id);
+  const before = await beatOf();
+  await sleep(CLUSTER_LEASE_MS);
+  const after = await beatOf();
+  if (before === undefined || after === undefined || isGone(after)) return store.join(node, session);
+  if (before.term !== after.term || before.beat !== after.beat) return undefined;
+  await store.bury(node.id, after.term, after.beat);
+  return store.join(node, session);
+};
+
+const selfOf = (
+  { kept, lease, copy, copied_to }: LivingNode,
+  head: number,
+): NonNullable<ClusterStatus["self"]> => ({
+  name: kept.name,
+  holds_lease: kept.until_ms !== null && bootClock() < kept.until_ms,
+  failing: lease.failing,
+  copy: {
+    copied_to,
+    head,
+    behind: copied_to === null ? null : Math.max(0, head - copied_to),
+    failing: copy.failing,
+  },
+});
+
+const changeOf = ({ name, labels, capacity }: KeptNode, effect: ClusterChange["effect"]): ClusterChange => ({
+  name,
+  labels,
+  capacity,
+  effect,
+});
+
+/** A machine may have a name that no node can have. */
+const nameOfMachine = (): string =>
+  hostname()
+    .replace(/[^A-Za-z0-9._-]/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "") || "node";
+
+const refusalOf = (cause: unknown): HoldfastError => {
+  if (cause instanceof HoldfastError) return cause;
+  if (!(cause instanceof ClusterTablesError))
+    return new HoldfastError(
+      "UNAVAILABLE",
+      `The database refuses, or does not answer: ${sentenceOf(cause)}`,
+      {
+        suggestion: "Check the address, the user and the network, and try again.",
+      },
+    );
+  return new HoldfastError("INVALID_STATE", cause.message, {
+    suggestion: cause.isNewer
+      ? "Upgrade Holdfast on this machine: the cluster has nodes of a newer one."
+      : "Make them, or bring them up to date, once for all nodes: agent cluster init URL",
+  });
+};
+
+const otherNode = (name: string): HoldfastError =>
+  new HoldfastError(
+    "INVALID_STATE",
+    `This daemon is the node ${name} already, with another address, label or capacity.`,
+    {
+      suggestion: "Leave first: agent cluster leave",
+    },
+  );
+
+const nameTaken = (name: string): HoldfastError =>
+  new HoldfastError("ALREADY_EXISTS", `A node ${name} lives in the cluster.`, {
+    suggestion: "Give this one another name with --name.",
+  });
+
+const stillPlaced = (count: number): HoldfastError =>
+  new HoldfastError("INVALID_STATE", `${count === 1 ? "1 worker is" : `${count} workers are`} placed here.`, {
+    suggestion: "See them with: agent cluster status",
+  });

@@ -1,0 +1,37 @@
+/** The cluster of a daemon: that of its file, or none. */
+import { existsSync } from "node:fs";
+import { Effect, type Scope } from "effect";
+import type { ClusterGround } from "./cluster/node.ts";
+import { type ClusterApi, NO_STATUS, noNode } from "./cluster-api.ts";
+import { clusterFile } from "./paths.ts";
+
+/** Nothing of it, and nothing of Postgres, is loaded before the daemon is a node or is asked to be one. */
+export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope;
+    const isNode = (): boolean => existsSync(clusterFile(ground.stateDir));
+    let opened: Promise<ClusterApi> | undefined;
+    const api = Effect.promise(() => {
+      opened ??= import("./cluster/node.ts").then(({ NodeSeat }) =>
+        Effect.runPromise(NodeSeat.open(ground, scope)),
+      );
+      return opened;
+    });
+    // Its agents come first: a daemon runs without its cluster, and tells of that.
+    if (isNode())
+      yield* Effect.catchCause(api, (cause) =>
+        Effect.sync(() =>
+          ground.log("error", "this daemon is not a node of its cluster", { cause: String(cause) }),
+        ),
+      );
+    return {
+      init: (asked) => Effect.flatMap(api, (known) => known.init(asked)),
+      join: (asked) => Effect.flatMap(api, (known) => known.join(asked)),
+      leave: Effect.suspend(() =>
+        isNode() ? Effect.flatMap(api, (known) => known.leave) : Effect.fail(noNode()),
+      ),
+      status: Effect.suspend(() =>
+        isNode() ? Effect.flatMap(api, (known) => known.status) : Effect.succeed(NO_STATUS),
+      ),
+    };
+  });

@@ -1,0 +1,36 @@
+/** cluster/*: this daemon as a node. Only who may do anything with all workers changes that. */
+import { Effect } from "effect";
+import type { CLUSTER_REQUESTS } from "../../protocol/cluster-requests.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import { success } from "../../protocol/outcome.ts";
+import type { ClusterApi } from "../cluster-api.ts";
+import type { HandlerServices, Handlers } from "./handler.ts";
+
+const permitted = <Reply>(
+  { runtime, caller, cluster }: HandlerServices,
+  what: string,
+  deed: (cluster: ClusterApi) => Effect.Effect<Reply, HoldfastError>,
+) =>
+  Effect.andThen(
+    runtime.permitAll(caller(), what),
+    Effect.map(deed(cluster), (reply) => success(reply)),
+  );
+
+export const CLUSTER: Handlers<keyof typeof CLUSTER_REQUESTS> = {
+  "cluster/init": {
+    lifetime: "command",
+    run: (services, asked) => permitted(services, "make a cluster", (cluster) => cluster.init(asked)),
+  },
+  "cluster/join": {
+    lifetime: "command",
+    run: (services, asked) => permitted(services, "join a cluster", (cluster) => cluster.join(asked)),
+  },
+  "cluster/leave": {
+    lifetime: "command",
+    run: (services) => permitted(services, "leave a cluster", (cluster) => cluster.leave),
+  },
+  "cluster/status": {
+    lifetime: "read",
+    run: ({ cluster }) => Effect.map(cluster.status, (reply) => success(reply)),
+  },
+};

@@ -1,0 +1,40 @@
+/** The requests of clusters, as zod schemas. */
+import * as z from "zod";
+import {
+  CLUSTER_CAPACITY_DEFAULT,
+  CLUSTER_CAPACITY_MAX,
+  CLUSTER_LABELS_MAX,
+  NAME_MAX_BYTES,
+  URL_MAX_CHARS,
+} from "../base/limits.ts";
+import { isTellable, NOT_TELLABLE } from "./redact.ts";
+
+/** The address of the database, or `@file:/PATH` of a file that has it. Never shown again: it may have a password. */
+const database = z.string().min(1).max(URL_MAX_CHARS);
+const word = z
+  .string()
+  .max(NAME_MAX_BYTES)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "has letters, digits, '.', '_' and '-'")
+  .refine(isTellable, NOT_TELLABLE);
+
+export const CLUSTER_REQUESTS = {
+  /** Makes the tables of a cluster, or brings them up to date. */
+  "cluster/init": z.strictObject({ database }),
+  /** Makes this daemon a node, from now on and over restarts. */
+  "cluster/join": z.strictObject({
+    database,
+    /** Default: the name of the machine. */
+    name: word.optional(),
+    labels: z
+      .record(word, word)
+      .refine(
+        (labels) => Object.keys(labels).length <= CLUSTER_LABELS_MAX,
+        `are at most ${CLUSTER_LABELS_MAX} labels`,
+      )
+      .default({}),
+    /** Workers that it takes. */
+    capacity: z.int().min(1).max(CLUSTER_CAPACITY_MAX).default(CLUSTER_CAPACITY_DEFAULT),
+  }),
+  "cluster/leave": z.strictObject({}),
+  "cluster/status": z.strictObject({}),
+} as const;

@@ -1,0 +1,48 @@
+/** The answers of clusters. */
+import * as z from "zod";
+import { effect, type Reply } from "./reply.ts";
+
+export const ClusterMade = z.object({
+  version: z.int().describe("version of the tables"),
+  effect,
+});
+export type ClusterMade = Reply<typeof ClusterMade>;
+
+export const ClusterChange = z.object({
+  name: z.string().describe("name of this node"),
+  labels: z.record(z.string(), z.string()),
+  capacity: z.int(),
+  effect,
+});
+export type ClusterChange = Reply<typeof ClusterChange>;
+
+const NodeView = z.object({
+  name: z.string(),
+  state: z.enum(["active", "draining", "dead", "left"]),
+  labels: z.record(z.string(), z.string()),
+  capacity: z.int(),
+  placed: z.int().describe("workers that are placed there"),
+  beat_age_ms: z.int().describe("since it renewed its lease, by the clock of the database"),
+  copied_to: z.int().nullable().describe("the newest record of its log in the copy; null before the first"),
+});
+export type ClusterNodeView = Reply<typeof NodeView>;
+
+export const ClusterStatus = z.object({
+  self: z
+    .object({
+      name: z.string(),
+      holds_lease: z.boolean(),
+      failing: z.string().nullable().describe("why it cannot renew its lease now"),
+      copy: z.object({
+        copied_to: z.int().nullable().describe("the newest record in the copy; null while it is not known"),
+        head: z.int().describe("the newest record of the log"),
+        behind: z.int().nullable().describe("records that are not in the copy yet"),
+        failing: z.string().nullable().describe("why nothing is copied now"),
+      }),
+    })
+    .nullable()
+    .describe("null: this daemon is in no cluster"),
+  nodes: z.array(NodeView).nullable().describe("null while the database does not answer"),
+  unplaced: z.int().nullable().describe("workers that shall run, and that no living node holds"),
+});
+export type ClusterStatus = Reply<typeof ClusterStatus>;

@@ -1,0 +1,50 @@
+/** The file of a node: closed to others, and its lease only for the boot in which it was held. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { bootClock, forgetKept, readKept, writeKept } from "../../../src/daemon/cluster/kept.ts";
+
+const KEPT = {
+  database: "postgres://u:p@db/c",
+  name: "a",
+  labels: { gpu: "1" },
+  capacity: 4,
+  term: 3,
+  until_ms: 12,
+  session: "s",
+};
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "holdfast-kept-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const file = (): string => join(dir, "cluster.json");
+
+it("a node is read as it was kept, and nobody else may read it", () => {
+  expect(readKept(dir)).toBeUndefined();
+  writeKept(dir, KEPT);
+  expect(readKept(dir)).toEqual(KEPT);
+  expect(statSync(file()).mode & 0o777).toBe(0o600);
+});
+
+it("a lease of another boot is over", () => {
+  writeKept(dir, KEPT);
+  writeFileSync(file(), JSON.stringify({ ...JSON.parse(readFileSync(file(), "utf8")), boot_id: "other" }));
+  expect(readKept(dir)).toEqual({ ...KEPT, until_ms: null });
+});
+
+it("a file that is none of a node is refused, and one that is gone is none", () => {
+  writeFileSync(file(), "{}");
+  expect(() => readKept(dir)).toThrow();
+  forgetKept(dir);
+  expect(readKept(dir)).toBeUndefined();
+});
+
+it("the clock goes forwards, and each process of this boot has the same", () => {
+  const before = bootClock();
+  expect(bootClock()).toBeGreaterThanOrEqual(before);
+  expect(Math.abs(before - Number.parseFloat(readFileSync("/proc/uptime", "latin1")) * 1_000)).toBeLessThan(
+    5_000,
+  );
+});
