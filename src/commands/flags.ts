@@ -13,7 +13,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     values: ["text", "json", "ndjson", "wide"],
     value: "MODE",
     help: "text, json, ndjson; wide: all columns",
-    default: "$HOLDFAST_OUTPUT, else text on a terminal, else json",
+    default: "$HOLDFAST_OUTPUT; text on a terminal; json",
   },
   {
     name: "state-dir",
@@ -42,7 +42,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     name: "heartbeat-ms",
     type: "int",
     value: "MS",
-    help: "sign of life after this much silence; 0: none",
+    help: "sign of life after such silence; 0: none",
     default: String(PRINTED_HEARTBEAT_MS),
   },
   { name: "no-color", type: "bool", help: "no colours in text" },

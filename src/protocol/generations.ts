@@ -46,18 +46,18 @@ const ARGUMENT = "The arguments are not valid; nothing was done.";
 const COMMON: Readonly<Record<number, ExitClass>> = {
   0: exit("SUCCESS", "It was done as asked.", false, "complete"),
   1: exit("GENERAL_ERROR", "It failed; something may have been done.", false, "partial"),
-  4: exit("PRECONDITION", "Something that it needs is missing; nothing was done.", false, "none"),
+  4: exit("PRECONDITION", "Something it needs is missing; nothing was done.", false, "none"),
   5: exit("NOT_FOUND", "The thing that is named does not exist; nothing was done.", false, "none"),
   6: exit("CONFLICT", "It exists already, or is in another state; nothing was done.", false, "none"),
   7: exit("PERMISSION_DENIED", "It is not allowed; nothing was done.", false, "none"),
   8: exit("AUTH_REQUIRED", "Credentials are missing or not valid; error.code says which.", false, "none"),
   9: exit("PAYMENT_REQUIRED", "A payment is needed first; nothing was done.", false, "none"),
-  10: exit("TIMEOUT", "Its time ran out; what it began may continue.", false, "partial"),
+  10: exit("TIMEOUT", "Its time ran out; what it began may go on.", false, "partial"),
   11: exit("RATE_LIMITED", "A limit was reached; wait for error.retry_after, or a minute.", true, "none"),
-  12: exit("UNAVAILABLE", "It cannot be done now; try again later, and later each time.", true, "none"),
+  12: exit("UNAVAILABLE", "It cannot be done now; try again, later each time.", true, "none"),
   13: exit("REDIRECTED", "The command has another name; error.redirect has it.", true, "none"),
-  130: exit("INTERRUPTED", "SIGINT stopped it; what it began may continue.", false, "partial"),
-  143: exit("TERMINATED", "SIGTERM stopped it; what it began may continue.", false, "partial"),
+  130: exit("INTERRUPTED", "SIGINT stopped it; what it began may go on.", false, "partial"),
+  143: exit("TERMINATED", "SIGTERM stopped it; what it began may go on.", false, "partial"),
 };
 
 export const G1: Generation = {
