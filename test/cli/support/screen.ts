@@ -11,6 +11,7 @@ export class Screen {
   readonly child: ChildProcess;
   private readonly terminal = new Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
   private written = 0;
+  /** Its exit code, once the emulator has read all of its output. */
   readonly ended: Promise<number | null>;
 
   constructor(home: string, ...argv: readonly string[]) {
@@ -24,7 +25,10 @@ export class Screen {
       this.written += bytes.length;
       this.terminal.write(bytes);
     });
-    this.ended = new Promise((resolve) => this.child.on("close", resolve));
+    // The emulator reads in its own time, also what came last.
+    this.ended = new Promise((resolve) =>
+      this.child.on("close", (code) => this.terminal.write("", () => resolve(code))),
+    );
   }
 
   bytes(): number {
