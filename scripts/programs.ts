@@ -23,18 +23,30 @@ export interface Programs {
 
 /** A module that says when it is loaded that it is experimental. */
 const WARNS = "node:wasi";
+/** It loads TLS, which is a tenth of a daemon's start: its functions load it when they are called. Nobody imports a class of it. */
+const LATE = "node:https";
 const builtin = process.getBuiltinModule as (name: string) => object;
 /**
  * The text that stands for a built-in module, with the names that are used: for an `import` of one, Node makes a facade of the
  * whole module, and runs every lazy getter of it (that of `node:http` loads undici).
  */
-export const builtinModule = (path: string): string =>
-  [
+export const builtinModule = (path: string): string => {
+  const names = Object.entries(builtin(path));
+  if (path === LATE)
+    return names
+      .filter(([name, value]) => typeof value === "function" && /^[a-z]/.test(name))
+      .map(
+        ([name]) =>
+          `export const ${name} = (...given) => process.getBuiltinModule("${path}").${name}(...given);`,
+      )
+      .join("\n");
+  return [
     `const whole = /* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(path)});`,
     "const take = (name) => whole[name];",
-    ...Object.keys(builtin(path)).map((name) => `export const ${name} = /* @__PURE__ */ take("${name}");`),
+    ...names.map(([name]) => `export const ${name} = /* @__PURE__ */ take("${name}");`),
     "export default whole;",
   ].join("\n");
+};
 export const isReplaceable = (kind: string, path: string): boolean =>
   kind === "import-statement" && path !== WARNS;
 

@@ -9,7 +9,6 @@ import { pathToFileURL } from "node:url";
 import { USER_ADAPTER_LOAD_MAX_MS, USER_ADAPTERS_MAX } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { AgentAdapter } from "./adapter.ts";
-import { conformance } from "./conformance.ts";
 import { guarded, shapeProblems } from "./guarded.ts";
 import { adapters as builtIn, namesOf, type RefusedAdapter } from "./registry.ts";
 
@@ -155,6 +154,7 @@ const checkAdapter = async (
   const taken = new Set([...builtIn, ...others].flatMap(namesOf));
   const twice = namesOf(adapter).find((name) => taken.has(name));
   if (twice !== undefined) throw new Error(`there is already a kind called ${twice}`);
+  const { conformance } = await import("./conformance.ts");
   for (const { title, check } of conformance(adapter, [])) {
     await turn();
     try {

@@ -42,7 +42,7 @@ import type { Limits } from "../supervisor/admission/seats.ts";
 import type { RuntimeApi } from "./api.ts";
 import { refuseLostLog } from "./boot/lost-log.ts";
 import { toolPolicyOf } from "./control/holders.ts";
-import { skillGround } from "./control/skill-launch.ts";
+import { skillGround } from "./control/skill-ground.ts";
 import type { RuntimeServices } from "./core.ts";
 import { estimatesBy, type PriceList } from "./prices/estimate.ts";
 import { openPrices } from "./prices/lists.ts";

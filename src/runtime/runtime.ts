@@ -43,13 +43,13 @@ import { Boxes } from "./control/boxes.ts";
 import { Mailboxes } from "./control/mailboxes.ts";
 import { PeerRegistry } from "./control/peers.ts";
 import { makeSchedules } from "./control/schedules.ts";
-import { type SkillGround, skillGround } from "./control/skill-launch.ts";
-import { Skills } from "./control/skills.ts";
+import { type SkillGround, skillGround } from "./control/skill-ground.ts";
 import { Tokens } from "./control/tokens.ts";
 import { type Core, makeCore, type RuntimeServices } from "./core.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { ChangesReader } from "./reading/changes.ts";
 import { makeQueries } from "./reading/queries.ts";
+import { skillsOnDemand } from "./skills-api.ts";
 import { forkTicks, rememberGaps } from "./ticks.ts";
 import { type Forest, makeForest } from "./trees/forest.ts";
 
@@ -112,7 +112,8 @@ export const makeRuntime = (
     const board = yield* makeBoards(core, queries, { spawn: spawning.spawn, ends });
     const calls = { ...queries, spawn: spawning.spawn, kill: killing.kill, wait };
     const { skills: ground = skillGround(options.state_dir) } = options;
-    const skills = new Skills(core, ground, { spawning, killing, ends });
+    const openSkills = async () =>
+      new (await import("./control/skills.ts")).Skills(core, ground, { spawning, killing, ends });
     const tokens = new Tokens(core);
     const peers = new PeerRegistry(core, killing.kill);
     return {
@@ -126,7 +127,7 @@ export const makeRuntime = (
       peers,
       principalOf: tokens.principalOf,
       tree: () => Effect.map(queries.tree(), schedules.inTree),
-      skills,
+      skills: skillsOnDemand(openSkills),
       send: messaging.send,
       messages: messaging.messages,
       ask: asking.ask,

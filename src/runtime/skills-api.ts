@@ -1,5 +1,5 @@
 /** Skills as their users see them: part of `RuntimeApi`. */
-import type { Effect } from "effect";
+import { Effect } from "effect";
 import type { Caller } from "../protocol/caller.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
@@ -36,3 +36,19 @@ export interface SkillsApi {
   check(folder: string): Effect.Effect<SkillView, HoldfastError>;
   info(skill: string, workspace: string): Effect.Effect<SkillView, HoldfastError>;
 }
+
+/** Loads the code of skills with the first call: most daemons run none. */
+export const skillsOnDemand = (load: () => Promise<SkillsApi>): SkillsApi => {
+  let loading: Promise<SkillsApi> | undefined;
+  const skills = Effect.promise(() => {
+    loading ??= load();
+    return loading;
+  });
+  return {
+    run: (asked) => Effect.flatMap(skills, (api) => api.run(asked)),
+    list: (workspace) => Effect.flatMap(skills, (api) => api.list(workspace)),
+    tools: (asked) => Effect.flatMap(skills, (api) => api.tools(asked)),
+    check: (folder) => Effect.flatMap(skills, (api) => api.check(folder)),
+    info: (skill, workspace) => Effect.flatMap(skills, (api) => api.info(skill, workspace)),
+  };
+};

@@ -28,7 +28,7 @@ import {
   refuseBranch,
   removeWorkspace,
 } from "../workspace/worktree/worktrees.ts";
-import { confineSkill, SKILL_KIND, type SkillGround, skillLaunch } from "./control/skill-launch.ts";
+import { SKILL_KIND, type SkillGround } from "./control/skill-ground.ts";
 
 export const workspacesIn = (directory: string): Workspaces => ({
   look: lookAtRepository,
@@ -39,10 +39,16 @@ export const workspacesIn = (directory: string): Workspaces => ({
   changes: changesOf,
 });
 
+/** Most daemons run no skill: the code of skills is loaded by the first that does. */
+const skillLaunching = () => import("./control/skill-launch.ts");
+
 export const confiningIn =
   (stateDir: string, skills: SkillGround): Confine =>
   async ({ spec, adapter, env, workspace, isStart, readable, repository }, argv) => {
-    if (spec.kind === SKILL_KIND) return confineSkill(skills, { spec, env, isStart }, argv);
+    if (spec.kind === SKILL_KIND) {
+      const { confineSkill } = await skillLaunching();
+      return confineSkill(skills, { spec, env, isStart }, argv);
+    }
     const cwd = workspace?.cwd ?? spec.cwd;
     const confined = {
       sandbox: spec.sandbox ?? { writable: [] },
@@ -86,7 +92,7 @@ export const preparingWith =
         const scripts_dir = launchScriptsIn(workerDir(worker_id === "" ? TO_BE : worker_id));
         const context = { spec, worker_id, incarnation, session, interrupted, binary, scripts_dir };
         const planned = adapter.plan(context);
-        const own = spec.kind === SKILL_KIND ? skillLaunch(skills, spec) : undefined;
+        const own = spec.kind === SKILL_KIND ? (await skillLaunching()).skillLaunch(skills, spec) : undefined;
         const plan = own === undefined ? planned : { ...planned, argv: own.argv, env: own.env };
         const source = { spec, readFile: readSecretFile(SECRET_MAX_BYTES) };
         const built = await buildEnvironment({

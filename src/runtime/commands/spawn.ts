@@ -20,7 +20,7 @@ import type { ChildState } from "../../supervisor/child/inputs.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import type { RuntimeApi } from "../api.ts";
 import { called } from "../boot/boot.ts";
-import { SKILL_KIND } from "../control/skill-launch.ts";
+import { SKILL_KIND } from "../control/skill-ground.ts";
 import type { Core } from "../core.ts";
 import { keyReused, spawnRecordId } from "../idempotency.ts";
 import { lateRefusal } from "../late-refusal.ts";

@@ -1,38 +1,19 @@
 /** The runs of kind `skill` at their launch: each is of the manifest that was allowed, in the sandbox that it declares. */
 import { join } from "node:path";
 import type { Confine, SandboxedLaunch } from "../../actors/workspaces.ts";
-import { facts as skillFacts } from "../../adapters/kinds/skill/facts.ts";
-import type { SkillConfiguration } from "../../protocol/configuration.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { BUILTINS } from "../../skills/builtin/index.ts";
 import { launchOf, type SkillLaunch } from "../../skills/launch.ts";
 import type { SkillManifest } from "../../skills/manifest.ts";
 import { type FoundSkill, findSkill, type Places } from "../../skills/places.ts";
-import { SKILL_LISTS, type SkillLists } from "../../skills/policy.ts";
 import { closed } from "../../workspace/sandbox/closed.ts";
-import { Containers } from "../../workspace/sandbox/container.ts";
 import { otherStateDirectories } from "../../workspace/sandbox/daemons.ts";
 import { makeMissing } from "../../workspace/sandbox/sandbox.ts";
+import type { SkillGround } from "./skill-ground.ts";
 
-export const SKILL_KIND = skillFacts.kind;
-
-/** The places of skills, and the lists of those that agents may run. */
-export interface SkillGround {
-  readonly places: Places;
-  readonly lists: SkillLists;
-  /** Hosts to which skills that agents run may connect. */
-  readonly hosts: readonly string[];
-  readonly containers: Containers;
-}
-
-export const skillGround = (stateDir: string, configured?: SkillConfiguration): SkillGround => {
-  const { directories = [], hosts = [], profiles = {} } = configured ?? {};
-  const named = Object.entries(profiles).filter(([, list]) => list !== undefined);
-  const lists = { ...SKILL_LISTS, ...Object.fromEntries(named) };
-  const places = { stateDir, directories, builtins: BUILTINS };
-  return { places, lists, hosts, containers: new Containers() };
-};
+/** All places of skills, the built-in ones too. */
+export const placesOf = ({ places }: SkillGround): Places => ({ ...places, builtins: BUILTINS });
 
 /** The manifest of a skill that can be run. Fails with SKILL_NOT_FOUND for a folder that cannot be run. */
 export const runnable = (skill: FoundSkill): SkillManifest => {
@@ -52,7 +33,8 @@ export const runnable = (skill: FoundSkill): SkillManifest => {
 export const proxySocket = (stateDir: string, name: string): string => join(stateDir, "skill-proxies", name);
 
 /** The launch of a worker of this kind. Fails where its manifest is not the one that was allowed. */
-export const skillLaunch = ({ places }: SkillGround, spec: WorkerSpec): SkillLaunch => {
+export const skillLaunch = (ground: SkillGround, spec: WorkerSpec): SkillLaunch => {
+  const places = placesOf(ground);
   const [name = "", digest, socket] = spec.argv;
   const skill = findSkill(places, spec.cwd, name);
   if (skill.digest !== digest)

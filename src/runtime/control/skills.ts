@@ -24,7 +24,8 @@ import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
 import type { SkillAsked, SkillsApi } from "../skills-api.ts";
 import { type HeldWorker, lineOf } from "./holders.ts";
-import { runnable, SKILL_KIND, type SkillGround } from "./skill-launch.ts";
+import { SKILL_KIND, type SkillGround } from "./skill-ground.ts";
+import { placesOf, runnable } from "./skill-launch.ts";
 import { explained, hostsOf, type RunNetwork, SkillNetworks } from "./skill-network.ts";
 
 interface SkillCalls {
@@ -50,7 +51,7 @@ export class Skills implements SkillsApi {
 
   readonly list: SkillsApi["list"] = (workspace) =>
     attempt(() => ({
-      skills: findSkills(this.ground.places, workspace).map((skill) => this.viewOf(skill)),
+      skills: findSkills(placesOf(this.ground), workspace).map((skill) => this.viewOf(skill)),
     }));
 
   readonly tools: SkillsApi["tools"] = (asked) =>
@@ -60,7 +61,7 @@ export class Skills implements SkillsApi {
         skill.manifest !== null &&
         this.denial(skill, { ...asked, workspace, skill: skill.name }, hostsOf(skill, {}) ?? []) ===
           undefined;
-      const tools = findSkills(this.ground.places, workspace).filter(mayRun);
+      const tools = findSkills(placesOf(this.ground), workspace).filter(mayRun);
       return {
         tools: tools.map(({ name: skill, summary, effect, inputSchema }) => ({
           skill,
@@ -72,7 +73,7 @@ export class Skills implements SkillsApi {
     });
 
   readonly info: SkillsApi["info"] = (name, workspace) =>
-    attempt(() => this.viewOf(findSkill(this.ground.places, workspace, name)));
+    attempt(() => this.viewOf(findSkill(placesOf(this.ground), workspace, name)));
 
   readonly check: SkillsApi["check"] = (folder) =>
     attempt(() => {
@@ -86,7 +87,7 @@ export class Skills implements SkillsApi {
       const { caller = USER } = given;
       const workspace = yield* attempt(() => realPath(given.workspace));
       const asked = { ...given, workspace };
-      const skill = yield* attempt(() => findSkill(this.ground.places, workspace, asked.skill));
+      const skill = yield* attempt(() => findSkill(placesOf(this.ground), workspace, asked.skill));
       const manifest = yield* attempt(() => runnable(skill));
       const hosts = hostsOf(skill, asked.input ?? {});
       const denial = yield* attempt(() => this.denial(skill, asked, hosts ?? []));

@@ -3,7 +3,6 @@
  * repository and no monitor in its configuration runs; its filters do (git-lfs needs them). Processes that they leave behind
  * are ended with git.
  */
-import { execa } from "execa";
 import { PATH_DEFAULT } from "../../adapters/process/programs.ts";
 import { kept } from "../../adapters/process/reaper.ts";
 import { signalOwnGroup } from "../../adapters/process/stop.ts";
@@ -132,6 +131,8 @@ export const git = (args: readonly string[], call: GitCall): Promise<GitAnswer> 
   inTurn(call.signal, async () => {
     const { cwd, client_env, env = {}, max_ms = GIT_MAX_MS, max_bytes = GIT_OUTPUT_MAX_BYTES, signal } = call;
     const command = kept("git", [...QUIET, ...args], { ...environmentOf(client_env), ...env });
+    // Most daemons make no worktree.
+    const { execa } = await import("execa");
     const running = execa(command.program, command.args, {
       cwd,
       env: command.env,
