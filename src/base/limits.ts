@@ -1453,6 +1453,15 @@ export const WEBLISK_CONNECTIONS_MAX = 256;
 export const WEBLISK_HEAD_MAX_BYTES = 32 * 1024;
 export const WEBLISK_HEAD_MAX_MS = 10_000;
 export const WEBLISK_REQUEST_MAX_MS = 30_000;
+/** Bodies of a listener's requests that have no answer yet, together. */
+export const WEBLISK_BODIES_MAX_BYTES = 128 * 1024 * 1024;
+/** HTTP/2: streams of a connection at a time, fields of a head, and resets by its client: so many at once, and so many a second for long. */
+export const WEBLISK_STREAMS_MAX = 32;
+export const WEBLISK_HEAD_FIELDS_MAX = 128;
+export const WEBLISK_RESETS_BURST_MAX = 100;
+export const WEBLISK_RESETS_PER_S = 10;
+/** A file with a certificate and its chain, or with a private key. */
+export const WEBLISK_TLS_FILE_MAX_BYTES = 64 * 1024;
 /** A request of a client to an orchestrator or hub elsewhere ends after this, and reads so many bytes of its answer. */
 export const WEBLISK_CALL_MAX_MS = 30_000;
 export const WEBLISK_ANSWER_MAX_BYTES = 4 * 1024 * 1024;

@@ -63,8 +63,20 @@ export const WEBLISK_COMMANDS = inGroup("This machine", [
         name: "listen",
         type: "string",
         value: "[HOST:]PORT",
-        help: "address of this machine's loopback; put a proxy with TLS before it for others",
+        help: "address of this machine: of its loopback, unless there is a certificate",
         default: `127.0.0.1:${WEBLISK_PORT_DEFAULT}`,
+      },
+      {
+        name: "tls-cert",
+        type: "string",
+        value: "FILE",
+        help: "certificate and chain in PEM: serve HTTPS, with HTTP/2 too; a hub with TLS 1.3",
+      },
+      {
+        name: "tls-key",
+        type: "string",
+        value: "FILE",
+        help: "its private key in PEM, which nobody else can read",
       },
       {
         name: "url",

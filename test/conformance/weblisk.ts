@@ -53,8 +53,13 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "HTTP/2 and HTTP/3 below `/v1`",
-      open: "HTTP/1.1 is served; a proxy before it speaks the others",
+      says: "HTTP/1.1 and HTTP/2 are supported equally",
+      done: ["secureServer", "weblisk/server/secure"],
+      held: ["HTTP/2 is served, with several requests on one connection", "weblisk/server/secure.int"],
+    },
+    {
+      says: "HTTP/3, and HTTP/2 without TLS, below `/v1`",
+      open: "HTTP/1.1 is served, and HTTP/2 with TLS; a proxy before it speaks the others",
     },
     {
       says: "every request with a token names its sender, and none without it reaches a protected endpoint",

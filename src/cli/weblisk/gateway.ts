@@ -1,7 +1,7 @@
 /** The gateway of `agent weblisk serve --federation`: a process and a listener of its own, for other hubs. */
 import { CRASH_VARIABLE, GATEWAY_CRASH_VARIABLE } from "../../base/crash-point.ts";
 import type { PeerDesk } from "../../weblisk/federation/opened.ts";
-import type { ServedAgent, TaskWorkers, WebliskServer } from "../../weblisk/server/opened.ts";
+import type { ServedAgent, TaskWorkers, TlsFiles, WebliskServer } from "../../weblisk/server/opened.ts";
 import type { Context } from "../context.ts";
 import { listenAddress, offersOf } from "./served.ts";
 
@@ -12,12 +12,13 @@ interface GatewayFacts {
   readonly tasks: WebliskServer["tasks"];
   readonly desk: PeerDesk;
   readonly workers: TaskWorkers;
+  readonly tls?: TlsFiles;
 }
 
 /** Its URL; undefined if none is wanted. */
 export const openGateway = async (
   context: Context,
-  { stateDir, version, agents, tasks, desk, workers }: GatewayFacts,
+  { stateDir, version, agents, tasks, desk, workers, tls }: GatewayFacts,
 ): Promise<string | undefined> => {
   const { flags, env } = context;
   if (flags.federation === undefined) return undefined;
@@ -32,6 +33,7 @@ export const openGateway = async (
       ...{ stateDir, version, agents, offers: offersOf(context.call), hub_id: flags.hub as string },
       ...(url !== undefined && { url }),
       listen: listenAddress(flags.federation as string)!,
+      ...(tls !== undefined && { tls }),
     },
     calls: {
       ...desk,

@@ -3,13 +3,12 @@ import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { armHere } from "../../base/crash-point.ts";
-import { authorityOf } from "../../base/http-address.ts";
 import { WEBLISK_CONCURRENT_DEFAULT } from "../../base/limits.ts";
 import { makeRandomPool } from "../../base/random-pool.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { AGENT_CAPABILITIES } from "../../protocol/words.ts";
-import type { ServedAgent } from "../../weblisk/server/opened.ts";
+import type { ServedAgent, TlsFiles } from "../../weblisk/server/opened.ts";
 import { askedSpec } from "../commands/spawn.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { LastingLink } from "../lasting-link.ts";
@@ -28,10 +27,15 @@ const client = () => import("../../weblisk/client/opened.ts");
 
 /** Serves until the command is stopped. The workers go on. */
 export const serve: CommandHandler = async (context) => {
-  const [{ KeptKeys, WebliskServer, listen }, { exchange }] = await Promise.all([server(), client()]);
+  const [{ KeptKeys, WebliskServer, listen, readTlsPair }, { exchange }] = await Promise.all([
+    server(),
+    client(),
+  ]);
   armHere(context.env);
   const { flags, call } = context;
   const kinds = namedKinds(call);
+  const files = tlsFilesOf(context);
+  const tls = files && { tls: { ...readTlsPair(files, new Date()), minVersion: "TLSv1.2" as const } };
   const roots = ((flags.root as string[] | undefined) ?? ["."]).map((root) => rootOf(context, root));
   const link = new LastingLink(context.connect);
   const specOf = async (agent: string) => {
@@ -60,13 +64,25 @@ export const serve: CommandHandler = async (context) => {
       context.stderr(`A request failed: ${defect instanceof Error ? defect.stack : String(defect)}\n`),
   };
   const answering = new WebliskServer(ground);
-  const { address, close } = await listen(answering, listenAddress(flags.listen as string | undefined)!);
-  context.cleanups.push(close);
-  url = (url ?? `http://${authorityOf(address)}`).replace(/\/+$/, "");
-  const gateway = await openGateway(context, { ...ground, tasks: answering.tasks, desk: deskOf(link) });
+  const at = listenAddress(flags.listen as string | undefined)!;
+  const listening = await listen(answering, at, tls);
+  context.cleanups.push(() => listening.close());
+  url = (url ?? listening.url).replace(/\/+$/, "");
+  const more = { tasks: answering.tasks, desk: deskOf(link), ...(files && { tls: files }) };
+  const gateway = await openGateway(context, { ...ground, ...more });
   context.onInterrupt = { sentence: "Tasks go on, and the next server knows them." };
   await context.stdout(`${url}\n${gateway === undefined ? "" : `${gateway}\n`}`);
   return new Promise(() => undefined);
+};
+
+const tlsFilesOf = ({ cwd, flags }: Context): TlsFiles | undefined => {
+  const { "tls-cert": cert, "tls-key": key } = flags as {
+    readonly "tls-cert"?: string;
+    readonly "tls-key"?: string;
+  };
+  return cert === undefined || key === undefined
+    ? undefined
+    : { cert: resolve(cwd, cert), key: resolve(cwd, key) };
 };
 
 const servedAgent = ({ flags }: Context, name: string, kind: string): ServedAgent => ({

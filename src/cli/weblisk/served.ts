@@ -44,11 +44,17 @@ export const serveProblems = (call: Call, place?: CallPlace): readonly string[] 
   if (new Set(names).size < names.length) problems.push("two agents have one name; write NAME=KIND");
   problems.push(
     ...placeProblems("listen", listenAddress(flags.listen as string | undefined), "url", flags),
+    ...tlsProblems(flags),
     ...capabilityProblems((flags.capability as string[] | undefined) ?? []),
     ...hubProblems(call, names),
   );
   return [...new Set(problems)];
 };
+
+const tlsProblems = ({ "tls-cert": cert, "tls-key": key }: Call["flags"]): readonly string[] =>
+  (cert === undefined) === (key === undefined)
+    ? []
+    : [cert === undefined ? "--tls-key needs --tls-cert FILE" : "--tls-cert needs --tls-key FILE"];
 
 /** Mistakes in the place of a listener, and in the address by which others know it. */
 const placeProblems = (
@@ -59,11 +65,13 @@ const placeProblems = (
 ): readonly string[] => {
   const problems: string[] = [];
   if (address === undefined) problems.push(`--${listen} takes [HOST:]PORT with an IP address`);
-  else if (!isLoopback(address.host))
+  else if (!isLoopback(address.host) && flags["tls-cert"] === undefined)
     problems.push(
-      `--${listen} takes an address of this machine alone, because tokens are not encrypted: listen at 127.0.0.1:${address.port}, put a proxy with TLS before it, and give its address with --${url}`,
+      `--${listen} takes an address of this machine alone, because tokens are not encrypted: give --tls-cert and --tls-key; or listen at 127.0.0.1:${address.port}, put a proxy with TLS before it, and give its address with --${url}`,
     );
   const said = flags[url] as string | undefined;
+  if (said === undefined && /^(?:0\.0\.0\.0|::)$/.test(address?.host ?? ""))
+    problems.push(`--${listen} takes every address of this machine: name the one for others with --${url}`);
   if (said !== undefined && !/^https?:\/\/[^\s/?#]+(?:\/[^\s?#]*)?$/.test(said))
     problems.push(`--${url} takes an address with http:// or https://`);
   return problems;

@@ -2,8 +2,9 @@
  * One request to an address that a person or an agent named: to the address that the guard has judged, without redirects, cookies
  * or proxies, within bounds of time and bytes. A token goes out unencrypted to this machine alone.
  */
-import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { type RequestOptions as HttpsOptions, request as requestHttps } from "node:https";
+import type { SecureVersion } from "node:tls";
 import { kindOfAddress } from "../../base/addresses.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { WEBLISK_ANSWER_MAX_BYTES, WEBLISK_CALL_MAX_MS } from "../../base/limits.ts";
@@ -19,6 +20,8 @@ export interface OutgoingCall {
   /** The body as it is written, in its place. */
   readonly text?: string;
   readonly isPrivateAllowed: boolean;
+  /** Default: TLS 1.2. */
+  readonly minVersion?: SecureVersion;
   /** Default: WEBLISK_CALL_MAX_MS. */
   readonly timeout_ms?: number;
   /** Ends the call, as if nobody answered. */
@@ -37,7 +40,7 @@ export interface IncomingReply {
 export type WireExchange = (call: OutgoingCall) => Promise<IncomingReply | "silent" | "slow">;
 
 /**
- * Throws POLICY_VIOLATION for an address to which nothing may connect, and a WebliskRefusal if an answer of success is no JSON that
+ * Throws POLICY_VIOLATION for an address to which nothing may connect or whose certificate is not trusted, and a WebliskRefusal if an answer of success is no JSON that
  * can be read in one way only, or is too large.
  */
 export const exchange: WireExchange = async (call) => {
@@ -47,11 +50,27 @@ export const exchange: WireExchange = async (call) => {
   try {
     raw = await rawAnswer(call, pinned);
   } catch (cause) {
-    return (cause as Error).name === "TimeoutError" ? "slow" : "silent";
+    if ((cause as Error).name === "TimeoutError") return "slow";
+    if (isMistrust(cause)) throw mistrusted(call.url, cause);
+    return "silent";
   }
   const { status, bytes, retry_after_s } = raw;
   return { status, retry_after_s, body: status < 300 ? bodyOf(bytes) : refusalIn(bytes) };
 };
+
+/** OpenSSL's words for a certificate that was not accepted, and Node's for one of another host. */
+const MISTRUST =
+  /^(?:CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+
+const isMistrust = (cause: unknown): cause is NodeJS.ErrnoException =>
+  MISTRUST.test((cause as NodeJS.ErrnoException).code ?? "");
+
+const mistrusted = (url: URL, cause: NodeJS.ErrnoException): HoldfastError =>
+  new HoldfastError(
+    "POLICY_VIOLATION",
+    `The certificate of ${url.host} is not trusted: ${cause.code === "ERR_TLS_CERT_ALTNAME_INVALID" ? "it is for another host" : cause.message}.`,
+    { suggestion: "Name the certificate of its authority in NODE_EXTRA_CA_CERTS.", cause },
+  );
 
 const bodyOf = (bytes: Buffer): WireBody => readBody(bytes, WEBLISK_ANSWER_MAX_BYTES);
 
@@ -94,7 +113,15 @@ interface ReadReply {
 
 /** Rejects if no whole answer comes in time. One byte over the bound is read, so that it is refused and not cut. */
 const rawAnswer = (
-  { method, url, headers, timeout_ms = WEBLISK_CALL_MAX_MS, signal, ...content }: OutgoingCall,
+  {
+    method,
+    url,
+    headers,
+    minVersion = "TLSv1.2",
+    timeout_ms = WEBLISK_CALL_MAX_MS,
+    signal,
+    ...content
+  }: OutgoingCall,
   pinned: PinnedAddress,
 ): Promise<ReadReply> =>
   new Promise((resolve, reject) => {
@@ -102,9 +129,10 @@ const rawAnswer = (
     const expired = AbortSignal.timeout(timeout_ms);
     // An abort rejects with its own error: only the name of its reason says which of the two it was.
     const failed = (cause: Error): void => reject(expired.aborted ? expired.reason : cause);
-    const options: RequestOptions = {
+    const options: HttpsOptions = {
       method,
       agent: false,
+      minVersion,
       headers: {
         "user-agent": "holdfast",
         accept: "application/json",

@@ -7,6 +7,7 @@ import { asHoldfastError, type ErrorCode, type ErrorDetails, HoldfastError } fro
 import type { WebliskCode } from "../../protocol/weblisk-errors.ts";
 import type { ServedAgent, TaskWorkers } from "../server/ports.ts";
 import type { TaskTable } from "../server/tasks.ts";
+import type { TlsFiles } from "../server/tls-files.ts";
 import { type RefusalFacts, WebliskRefusal } from "../wire/refusal.ts";
 import type { OwnHub, PeerDesk } from "./ports.ts";
 
@@ -29,6 +30,8 @@ export interface GatewayOpening {
   /** As others know it; without one it is the address at which it listens. */
   readonly url?: string;
   readonly listen: HttpAddress;
+  /** Read anew by each process. */
+  readonly tls?: TlsFiles;
 }
 
 export type ServerMessage =

@@ -12,6 +12,9 @@ export interface HubReply {
   readonly body: WireBody;
 }
 
+/** Between hubs, nothing older (weblisk notes 1). */
+export const FEDERATION_TLS = "TLSv1.3" as const;
+
 /** `silent`: nobody answers there. `slow`: no answer within FEDERATION_POST_MAX_MS. */
 export type HubPost = (
   url: string,
@@ -30,6 +33,7 @@ export const postToHub: HubPost = async (url, body, token) => {
     body,
     isPrivateAllowed: saysItsAddress(url),
     timeout_ms: FEDERATION_POST_MAX_MS,
+    minVersion: FEDERATION_TLS,
     ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
   });
   crashPoint("weblisk-step");

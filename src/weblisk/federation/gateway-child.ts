@@ -7,11 +7,11 @@ import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { armHere } from "../../base/crash-point.ts";
 import { SealedVault } from "../../base/files/sealed-vault.ts";
-import { authorityOf } from "../../base/http-address.ts";
 import { FEDERATION_LISTEN_LOOK_MS, FEDERATION_LISTEN_WAIT_MS } from "../../base/limits.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../identity/opened.ts";
 import { ServerFiles } from "../server/files.ts";
 import { type Listening, listen } from "../server/listener.ts";
+import { readTlsPair } from "../server/tls-files.ts";
 import {
   failureOf,
   GATEWAY_CALLS,
@@ -21,6 +21,7 @@ import {
   type ServerMessage,
   thrownBy,
 } from "./calls.ts";
+import { FEDERATION_TLS } from "./exchange.ts";
 import { FederationGateway } from "./gateway.ts";
 
 interface UnansweredCall {
@@ -48,12 +49,13 @@ const calls = Object.fromEntries(
 /** The place may still be that of a gateway whose server was killed. */
 const listening = async (
   server: Pick<FederationGateway, "answer">,
-  at: GatewayOpening["listen"],
+  { listen: at, tls }: Pick<GatewayOpening, "listen" | "tls">,
 ): Promise<Listening> => {
   const until = performance.now() + FEDERATION_LISTEN_WAIT_MS;
+  const terms = tls && { tls: { ...readTlsPair(tls, new Date()), minVersion: FEDERATION_TLS } };
   for (;;) {
     try {
-      return await listen(server, at);
+      return await listen(server, at, terms);
     } catch (cause) {
       if (performance.now() > until) throw cause;
       await sleep(FEDERATION_LISTEN_LOOK_MS);
@@ -61,14 +63,15 @@ const listening = async (
   }
 };
 
-const open = async ({ stateDir, version, agents, offers, hub_id, url, listen: at }: GatewayOpening) => {
+const open = async (opening: GatewayOpening): Promise<void> => {
+  const { stateDir, version, agents, offers, hub_id } = opening;
   const files = new ServerFiles(stateDir);
   const { key } = ensureIdentity(stateDir, ORCHESTRATOR);
   let gateway: FederationGateway | undefined;
-  const { address } = await listening({ answer: (request) => gateway!.answer(request) }, at);
+  const { address, url } = await listening({ answer: (request) => gateway!.answer(request) }, opening);
   const own = {
     hub_id,
-    url: (url ?? `http://${authorityOf(address)}`).replace(/\/+$/, ""),
+    url: (opening.url ?? url).replace(/\/+$/, ""),
     capabilities: Object.keys(offers).sort(),
   };
   gateway = new FederationGateway({

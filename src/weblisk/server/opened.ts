@@ -14,3 +14,4 @@ export type {
   TrailPage,
 } from "./ports.ts";
 export { WebliskServer } from "./server.ts";
+export { readTlsPair, type TlsFiles } from "./tls-files.ts";

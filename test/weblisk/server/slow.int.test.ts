@@ -8,7 +8,7 @@ import { ErrorResponse } from "../../../src/weblisk/types/talk.ts";
 import type { WireAnswer } from "../../../src/weblisk/wire/refusal.ts";
 import { send } from "../support/agent.ts";
 
-const PATIENCE = { head_ms: 200, request_ms: 400, look_ms: 20 };
+const PATIENCE = { head_ms: 200, request_ms: 400, look_ms: 20, idle_ms: 400, stalled_ms: 400 };
 const STEP_MS = 10;
 const CLIENTS = 20;
 
@@ -20,7 +20,7 @@ const answer = async ({ method, body }: WireRequest): Promise<WireAnswer> => {
 let listening: Awaited<ReturnType<typeof listen>>;
 let base: string;
 beforeAll(async () => {
-  listening = await listen({ answer }, { host: "127.0.0.1", port: 0 }, PATIENCE);
+  listening = await listen({ answer }, { host: "127.0.0.1", port: 0 }, { patience: PATIENCE });
   base = `http://127.0.0.1:${listening.address.port}`;
 });
 afterAll(() => listening.close());
