@@ -206,7 +206,7 @@ const openRuntime = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
-    const { roles, skills, runtimes = {} } = readConfiguration(stateDir)?.configuration ?? {};
+    const { roles, skills, federation, runtimes = {} } = readConfiguration(stateDir)?.configuration ?? {};
     return yield* options.openRuntime({
       stateDir,
       version,
@@ -217,6 +217,7 @@ const openRuntime = (
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
       captureMaxBytes,
       roles,
+      peers: federation?.peers,
       runtimes: new Map(
         Object.entries(runtimes).map(([name, one]) => [name, makerFor(name, one, options, socket)]),
       ),

@@ -17,6 +17,7 @@ import {
 } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
 import { type DefaultName, type DefaultValue, readDefault } from "./defaults.ts";
+import { FederationConfiguration, federationKeys } from "./federation-configuration.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { Notifications, notificationKeys } from "./notifications.ts";
 import { ProviderConfiguration, Providers } from "./providers.ts";
@@ -179,18 +180,21 @@ export const Configuration = z.strictObject({
   mcp: McpServers.default({}),
   /** Other hosts, for the command; the daemon reads those of `notifications.hosts`. */
   hosts: Hosts.default({}),
+  /** Terms of the hubs that are peers, or will be. */
+  federation: FederationConfiguration.prefault({}),
   /** Roles of agents that others ask for (`agent spawn-many`), beside the built-in ones. */
   roles: Roles.default({}),
 });
 export type Configuration = z.infer<typeof Configuration>;
 
 /** The known keys at this path of the configuration, for the report of an unknown key. */
-export const configurationKeys = ([part, ...below]: readonly PropertyKey[]): readonly string[] =>
-  part === "notifications"
-    ? notificationKeys(below)
-    : Object.keys(
-        (typeof part === "string" && Object.hasOwn(PARTS, part) ? PARTS[part]! : Configuration).shape,
-      );
+export const configurationKeys = ([part, ...below]: readonly PropertyKey[]): readonly string[] => {
+  if (part === "notifications") return notificationKeys(below);
+  if (part === "federation") return federationKeys(below);
+  return Object.keys(
+    (typeof part === "string" && Object.hasOwn(PARTS, part) ? PARTS[part]! : Configuration).shape,
+  );
+};
 const PARTS: Readonly<Record<string, z.ZodObject>> = {
   adapters: UserAdapter,
   defaults: Defaults,

@@ -11,6 +11,10 @@ export interface PeerTerms {
   readonly data_boundary: DataBoundary;
   /** Requests of the peer in any hour. */
   readonly rate_limit: number;
+  /** The highest tier that the peer gets by its behaviour; without it, verified. */
+  readonly trust_tier?: "known" | "verified" | undefined;
+  /** Where the terms are written; without it, a command gave them. */
+  readonly source?: "configuration" | undefined;
 }
 
 export interface DataBoundary {

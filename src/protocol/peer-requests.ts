@@ -11,7 +11,6 @@ import {
   FEDERATED_PAYLOAD_MAX_BYTES,
   HUB_ID_MAX_CHARS,
   PEER_CAPABILITIES_MAX,
-  PEER_RATE_DEFAULT,
   PEER_RATE_MAX,
   PEER_RETENTION_MAX_HOURS,
   PUBLIC_KEY_MAX_CHARS,
@@ -21,7 +20,7 @@ import { isHours } from "./peer-retention.ts";
 import { isTellable, NOT_TELLABLE } from "./redact.ts";
 import { SIGNING_ALGORITHMS, TASK_DIRECTIONS } from "./words.ts";
 
-const HubId = z
+export const HubId = z
   .string()
   .max(HUB_ID_MAX_CHARS, `may have at most ${HUB_ID_MAX_CHARS} characters`)
   .regex(/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, "has lower-case letters, digits, '.' and '-', as a host name")
@@ -33,11 +32,11 @@ const CapabilityName = z
   .regex(/^[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*$/, "is written namespace:action")
   .refine(isTellable, NOT_TELLABLE);
 
-const capabilities = z.array(CapabilityName).max(PEER_CAPABILITIES_MAX);
-const fieldNames = z
+export const capabilities = z.array(CapabilityName).max(PEER_CAPABILITIES_MAX);
+export const fieldNames = z
   .array(z.string().min(1).max(BOUNDARY_FIELD_MAX_CHARS).refine(isTellable, NOT_TELLABLE))
   .max(BOUNDARY_FIELDS_MAX);
-const retention = z
+export const retention = z
   .string()
   .transform((text) => text.replace(/\s+(?=h$)/, ""))
   .refine((text) => text === "none" || isHours(text), `is none, or 1h to ${PEER_RETENTION_MAX_HOURS}h`)
@@ -71,7 +70,8 @@ export const PEER_REQUESTS = {
     url,
     /** The key that it must show. Default: the first one. */
     public_key: publicKey.nullable().default(null),
-    shared_capabilities: capabilities.default([]),
+    /** Terms that are not said are those of the configuration, or the defaults. */
+    shared_capabilities: capabilities.optional(),
     data_boundary: z
       .strictObject({
         allow_fields: fieldNames.default([]),
@@ -83,8 +83,8 @@ export const PEER_REQUESTS = {
           .default(FEDERATED_PAYLOAD_DEFAULT_BYTES),
         retention,
       })
-      .prefault({}),
-    rate_limit: z.int().min(1).max(PEER_RATE_MAX).default(PEER_RATE_DEFAULT),
+      .optional(),
+    rate_limit: z.int().min(1).max(PEER_RATE_MAX).optional(),
   }),
   "peer/list": z.strictObject({}),
   "peer/show": z.strictObject({ hub_id: HubId }),

@@ -90,7 +90,11 @@ const added = (
   hub_id: string,
   { by: _, at, ...terms }: PeerAdded,
 ): FederatedPeer => {
-  if (peer !== undefined) return { ...peer, ...terms, public_key: terms.public_key ?? peer.public_key };
+  if (peer !== undefined) {
+    const { trust_tier, source } = terms;
+    const tier = trust_tier === "known" && peer.tier !== "anonymous" ? "known" : peer.tier;
+    return { ...peer, ...terms, trust_tier, source, tier, public_key: terms.public_key ?? peer.public_key };
+  }
   return {
     ...terms,
     hub_id,

@@ -27,6 +27,7 @@ import {
 } from "../base/limits.ts";
 import type { SkillConfiguration } from "../protocol/configuration.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import type { ConfiguredTerms } from "../protocol/federation-configuration.ts";
 import type { Roles } from "../protocol/roles.ts";
 import { isEnded } from "../protocol/worker.ts";
 import { collectArtifacts } from "../store/cas/collect.ts";
@@ -70,6 +71,8 @@ export interface OpenRuntimeOptions {
   readonly runtimes?: ReadonlyMap<string, MakeRuntime> | undefined;
   /** Roles of agents that others ask for, beside the built-in ones. */
   readonly roles?: Roles | undefined;
+  /** Terms of peers, by the names of their hubs. */
+  readonly peers?: ConfiguredTerms | undefined;
   /** The cgroup that the runtime may divide among its runs. */
   readonly cgroup?: string | undefined;
   /** The caller makes spans of the log: agents are told of them by TRACEPARENT. Default: false. */
@@ -161,9 +164,10 @@ export const openRuntime = (
       retention_bytes: options.retentionBytes,
       skills,
       roles: options.roles,
+      peers: options.peers,
       ...(options.limits && { limits: options.limits }),
     });
-    yield* forkShredding(runtime, options);
+    yield* keepTerms(runtime, options);
     yield* forkRetention(runtime, options, collecting(cas, referenced, report));
     return runtime;
   });
@@ -187,8 +191,8 @@ const notMade = (runsDir: string) => (cause: unknown) =>
     { cause },
   );
 
-/** Ends answers of federated tasks at their time, and those of hubs that are no peers any more. */
-const forkShredding = (
+/** Gives peers their terms, and ends answers of federated tasks at their time, or with the peer. */
+const keepTerms = (
   { peers }: Pick<RuntimeApi, "peers">,
   { stateDir, report }: OpenRuntimeOptions,
 ): Effect.Effect<void, never, Scope.Scope> => {
@@ -199,7 +203,12 @@ const forkShredding = (
   const told = Effect.catch(look, (error) =>
     Effect.sync(() => report?.(`answers of other hubs are kept too long: ${error.message}`, error)),
   );
-  return Effect.asVoid(Effect.forkScoped(Effect.repeat(told, Schedule.spaced(SEALED_LOOK_MS))));
+  const given = Effect.catch(peers.configure(), (error) =>
+    Effect.sync(() => report?.(`peers have other terms than config.yaml: ${error.message}`, error)),
+  );
+  return Effect.asVoid(
+    Effect.andThen(given, Effect.forkScoped(Effect.repeat(told, Schedule.spaced(SEALED_LOOK_MS)))),
+  );
 };
 
 /** Removes old output and old artifacts on their periods. */

@@ -9,6 +9,8 @@ type Changing<A> = Effect.Effect<A, HoldfastError>;
 
 export interface PeersApi {
   add(asked: RequestData<"peer/add">, options?: TokenAsker): Changing<PeerChange>;
+  /** Gives the peers that are there the terms of the configuration. */
+  configure(): Changing<void>;
   list(): Changing<PeersReply>;
   /** Fails with PEER_NOT_FOUND if there is none. */
   show(hub_id: string): Changing<PeerView>;

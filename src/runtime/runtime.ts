@@ -9,6 +9,7 @@ import { containedTrace } from "../actors/trace.ts";
 import type { Registry } from "../adapters/registry.ts";
 import { RETENTION_DEFAULT_MS, WORKERS_LIVE_MAX } from "../base/limits.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
+import type { ConfiguredTerms } from "../protocol/federation-configuration.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import type { Roles } from "../protocol/roles.ts";
 import { LIMITS, type Limits } from "../supervisor/admission/seats.ts";
@@ -65,6 +66,8 @@ export interface RuntimeOptions {
   readonly skills?: SkillGround;
   /** Beside the built-in ones. */
   readonly roles?: Roles | undefined;
+  /** Terms of peers, by the names of their hubs. */
+  readonly peers?: ConfiguredTerms | undefined;
 }
 
 /** Missing fields have their defaults. */
@@ -115,7 +118,7 @@ export const makeRuntime = (
     const openSkills = async () =>
       new (await import("./control/skills.ts")).Skills(core, ground, { spawning, killing, ends });
     const tokens = new Tokens(core);
-    const peers = new PeerRegistry(core, killing.kill);
+    const peers = new PeerRegistry(core, killing.kill, options.peers ?? {});
     return {
       ...calls,
       jobs: makeJobs(calls),

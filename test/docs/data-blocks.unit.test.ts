@@ -32,7 +32,7 @@ const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: stri
   ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
   [
     "a configuration",
-    /^(adapters|binaries|defaults|hosts|http|kinds|mcp|notifications|providers|runtimes|skills|telemetry):/,
+    /^(adapters|binaries|defaults|federation|hosts|http|kinds|mcp|notifications|providers|runtimes|skills|telemetry):/,
     (text) => expect(parseConfiguration(text).problems).toEqual([]),
   ],
   [

@@ -19,16 +19,19 @@ const hubOf = ({ call }: Context): string => call.args[0] as string;
 
 export const add: CommandHandler = async (context) => {
   const { share, allow, deny, rate, key, retention, ...rest } = context.flags as AddFlags;
+  const boundary = {
+    allow_fields: allow,
+    deny_fields: deny,
+    max_payload_size: rest["max-payload"],
+    retention,
+  };
+  // Terms that nobody types may be those of the configuration.
+  const isSaid = Object.values(boundary).some((term) => term !== undefined);
   const asked = {
     hub_id: hubOf(context),
     url: context.call.args[1] as string,
-    shared_capabilities: share ?? [],
-    data_boundary: {
-      allow_fields: allow ?? [],
-      deny_fields: deny ?? [],
-      max_payload_size: rest["max-payload"],
-      retention,
-    },
+    shared_capabilities: share,
+    data_boundary: isSaid ? boundary : undefined,
     rate_limit: rate,
     public_key: key ?? null,
   };

@@ -22,7 +22,11 @@ const showText: TextOf<PeerView> = (peer, { paint, now }) => {
   const { data_boundary: boundary, fingerprint } = peer;
   return pairs(paint, [
     ["hub", paint("bold", peer.hub_id)],
-    ["tier", peer.tier],
+    ["tier", `${peer.tier}${peer.tier_max === "known" ? ", and never more" : ""}`],
+    [
+      "terms",
+      peer.source === "configuration" ? `config.yaml, federation.peers.${peer.hub_id}` : "agent peer add",
+    ],
     ["url", oneLine(peer.url)],
     ["key", peer.public_key],
     ["met", peer.met_at === null ? "never" : `${age(peer.met_at, now)} ago`],

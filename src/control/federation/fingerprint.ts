@@ -31,13 +31,18 @@ const countOf = (recent: string, letter: string): number => recent.split(letter)
 
 /** The new tier of a peer, and the reason; undefined if it keeps its tier. */
 export const judged = (
-  { tier, fingerprint: { since, recent } }: Pick<FederatedPeer, "tier" | "fingerprint">,
+  {
+    tier,
+    trust_tier,
+    fingerprint: { since, recent },
+  }: Pick<FederatedPeer, "tier" | "trust_tier" | "fingerprint">,
   now_ms: number,
   rules: FingerprintRules = FINGERPRINT_RULES,
 ): { readonly tier: "known" | "verified"; readonly reason: string } | undefined => {
   if (since === null || tier === "anonymous") return undefined;
   const failed = (countOf(recent, "f") * 100) / Math.max(1, recent.length);
   const odd = (countOf(recent, "o") * 100) / Math.max(1, recent.length);
+  if (tier === "known" && trust_tier === "known") return undefined;
   if (tier === "known") {
     const isEnough = countOf(recent, "s") + countOf(recent, "o") >= rules.tasks_min;
     const isOld = now_ms - Date.parse(since) >= rules.age_min_ms;

@@ -11,6 +11,11 @@ export const tooManyPeers = (): HoldfastError =>
     suggestion: "Revoke those that nobody uses: agent peer list",
   });
 
+export const writtenElsewhere = (hub_id: string): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `The terms of "${hub_id}" are in config.yaml.`, {
+    suggestion: `Change federation.peers.${hub_id} there and run: agent daemon upgrade --force; or leave the flags out.`,
+  });
+
 /** weblisk.txt, Trust Tiers: "explicit trust grant by admin". */
 export const notByAgents = (what: string): HoldfastError =>
   new HoldfastError("POLICY_VIOLATION", `An agent may not ${what}, whatever its rights are.`, {

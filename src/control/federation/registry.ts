@@ -1,12 +1,13 @@
 /** Decides who is a peer of this hub, and how far it is trusted (weblisk.txt, Federation). Pure. */
-import { PEERS_MAX } from "../../base/limits.ts";
+import { FEDERATED_PAYLOAD_DEFAULT_BYTES, PEER_RATE_DEFAULT, PEERS_MAX } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
+import type { ConfiguredTerms } from "../../protocol/federation-configuration.ts";
 import { type FederatedPeer, shapeOf } from "../../protocol/peer.ts";
 import { type PeerMet, type PeerTerms, peerStream } from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { AlgorithmName } from "../../protocol/words.ts";
 import { reaches } from "./access.ts";
-import { noPeer, oldDeclaration, otherKey, tierTooLow, tooManyPeers } from "./refusals.ts";
+import { noPeer, oldDeclaration, otherKey, tierTooLow, tooManyPeers, writtenElsewhere } from "./refusals.ts";
 
 /** The name of the one who decides, and the time. */
 export interface Deciding {
@@ -22,6 +23,39 @@ export interface AskedPeer extends PeerTerms {
   /** Null: the first key that it shows. */
   readonly public_key: string | null;
 }
+
+/** Terms of weblisk.txt, Data Boundary Contracts, where nobody says other ones. */
+const USUAL_TERMS: PeerTerms = {
+  shared_capabilities: [],
+  data_boundary: {
+    allow_fields: [],
+    deny_fields: [],
+    max_payload_size: FEDERATED_PAYLOAD_DEFAULT_BYTES,
+    retention: "none",
+  },
+  rate_limit: PEER_RATE_DEFAULT,
+};
+
+/** The terms of a peer are written in one place: those of the configuration hold, and no others beside them. */
+export const termsOf = (
+  hub_id: string,
+  {
+    shared_capabilities,
+    data_boundary,
+    rate_limit,
+  }: { readonly [Name in keyof PeerTerms]?: PeerTerms[Name] },
+  configured: ConfiguredTerms,
+): PeerTerms | HoldfastError => {
+  const given = [shared_capabilities, data_boundary, rate_limit].some((term) => term !== undefined);
+  const written = Object.hasOwn(configured, hub_id) ? configured[hub_id] : undefined;
+  if (written !== undefined)
+    return given ? writtenElsewhere(hub_id) : { ...written, source: "configuration" };
+  return {
+    shared_capabilities: shared_capabilities ?? USUAL_TERMS.shared_capabilities,
+    data_boundary: data_boundary ?? USUAL_TERMS.data_boundary,
+    rate_limit: rate_limit ?? USUAL_TERMS.rate_limit,
+  };
+};
 
 const isoOf = ({ wall_ms }: Deciding): string => new Date(wall_ms).toISOString();
 const stamped = (deciding: Deciding) => ({ by: deciding.by, at: isoOf(deciding) });
@@ -42,9 +76,9 @@ export const decideAdd = (
 };
 
 const isAgreed = (peer: FederatedPeer, { public_key, ...asked }: Omit<AskedPeer, "hub_id">): boolean => {
-  const { url, shared_capabilities, data_boundary, rate_limit } = peer;
+  const { url, shared_capabilities, data_boundary, rate_limit, trust_tier, source } = peer;
   const isPinned = public_key === null || public_key === peer.public_key;
-  const terms = { url, shared_capabilities, data_boundary, rate_limit };
+  const terms = { url, shared_capabilities, data_boundary, rate_limit, trust_tier, source };
   return (
     isPinned &&
     Object.entries(terms).every(

@@ -16,10 +16,15 @@ const ok = (actor: string, action: string, detail: AuditEntry["detail"]): AuditP
 const toldBy = (draft: RecordDraft, hub: string): AuditPart | undefined => {
   switch (draft.type) {
     case "peer_added": {
-      const { by, shared_capabilities, data_boundary, rate_limit, url } = draft.payload;
+      const { by, shared_capabilities, data_boundary, rate_limit, url, trust_tier, source } = draft.payload;
       const { allow_fields, deny_fields, max_payload_size, retention } = data_boundary;
       const terms = { shared_capabilities, allow_fields, deny_fields, max_payload_size, retention };
-      return ok(by, "peer.add", { url, rate_limit, ...terms });
+      const detail = { url, rate_limit, ...terms };
+      return ok(
+        by,
+        "peer.add",
+        source === undefined ? detail : { ...detail, source, trust_tier: trust_tier ?? "verified" },
+      );
     }
     case "peer_met": {
       const { capabilities, public_key } = draft.payload;

@@ -12,12 +12,14 @@ import {
   decideRevoke,
   decideTrust,
   type PeerDrafts,
+  termsOf,
 } from "../../control/federation/registry.ts";
 import { admissionId, decideAdmit, decideSettle } from "../../control/federation/tasks.ts";
 import { auditOf } from "../../control/federation/trail.ts";
 import { chained } from "../../protocol/audit.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import type { ConfiguredTerms } from "../../protocol/federation-configuration.ts";
 import { FEDERATED, type FederatedPeer, federatedWorker } from "../../protocol/peer.ts";
 import { AUDIT_STREAM } from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
@@ -36,9 +38,12 @@ export class PeerRegistry implements PeersApi {
   /** One change at a time: the audit chain has one writer. */
   private readonly alone = Semaphore.makeUnsafe(1);
 
-  constructor(core: Core, kill: RuntimeApi["kill"]) {
+  private readonly configured: ConfiguredTerms;
+
+  constructor(core: Core, kill: RuntimeApi["kill"], configured: ConfiguredTerms) {
     this.core = core;
     this.kill = kill;
+    this.configured = configured;
   }
 
   readonly list: PeersApi["list"] = () =>
@@ -49,9 +54,20 @@ export class PeerRegistry implements PeersApi {
       peer === undefined ? Effect.fail(noPeer(hub_id)) : Effect.succeed(this.viewOf(peer)),
     );
 
-  readonly add: PeersApi["add"] = (asked, options = {}) =>
-    this.byOperator(options, "add a peer", asked.hub_id, (there, _, deciding) =>
-      decideAdd(there, asked, deciding),
+  readonly add: PeersApi["add"] = ({ hub_id, url, public_key, ...said }, options = {}) =>
+    this.byOperator(options, "add a peer", hub_id, (there, _, deciding) => {
+      const terms = termsOf(hub_id, said, this.configured);
+      if (terms instanceof HoldfastError) return terms;
+      return decideAdd(there, { hub_id, url, public_key, ...terms }, deciding);
+    });
+
+  readonly configure: PeersApi["configure"] = () =>
+    Effect.flatMap(this.list(), ({ peers }) =>
+      Effect.forEach(
+        peers.filter(({ hub_id }) => Object.hasOwn(this.configured, hub_id)),
+        ({ hub_id, url }) => this.add({ hub_id, url, public_key: null }),
+        { discard: true },
+      ),
     );
 
   readonly trust: PeersApi["trust"] = (hub_id, options = {}) =>
@@ -189,13 +205,15 @@ export class PeerRegistry implements PeersApi {
   }
 
   private viewOf(peer: FederatedPeer): PeerView {
-    const { fingerprint, admitted, refused: _, timestamp: __, open, ...shown } = peer;
+    const { fingerprint, admitted, refused: _, timestamp: __, open, trust_tier, source, ...shown } = peer;
     const { recent, since } = fingerprint;
     const now_ms = this.core.wallMs();
     const used = admitted.filter((at) => now_ms - at < PEER_RATE_PERIOD_MS).length;
     const countOf = (letter: string) => recent.split(letter).length - 1;
     return {
       ...shown,
+      tier_max: trust_tier ?? "verified",
+      source: source ?? "command",
       rate_remaining: Math.max(0, peer.rate_limit - used),
       fingerprint: { since, tasks: recent.length, failed: countOf("f"), odd: countOf("o") },
       open: open.map(({ digest: ___, ...task }) => task),

@@ -7,9 +7,10 @@ import {
   decideMeet,
   decideRevoke,
   decideTrust,
+  termsOf,
 } from "../../../src/control/federation/registry.ts";
 import { PEER_TIERS } from "../../../src/protocol/words.ts";
-import { HOUR, keyOf, Registry } from "./support.ts";
+import { HOUR, keyOf, Registry, TERMS } from "./support.ts";
 
 const tierOf = (hub: Registry, name: string) => hub.peers.get(name)?.tier;
 
@@ -155,4 +156,27 @@ it.each([
   ["seo:analyze", true, "trusted"],
 ] as const)("%s, as a delegate: %s, needs %s", (capability, isDelegate, tier) => {
   expect(taskTier(capability, isDelegate)).toBe(tier);
+});
+
+it("has the terms of the configuration, and no others beside them", () => {
+  const written = { ...TERMS, rate_limit: 7, trust_tier: "known" as const };
+  expect(termsOf("b", {}, { b: written })).toEqual({ ...written, source: "configuration" });
+  expect(termsOf("b", { rate_limit: 8 }, { b: written })).toMatchObject({ code: "INVALID_REQUEST" });
+  expect(termsOf("b", { rate_limit: 8 }, {})).toEqual({ ...TERMS, shared_capabilities: [], rate_limit: 8 });
+  expect(termsOf("constructor", {}, {})).toMatchObject({ rate_limit: 100 });
+});
+
+it("stays known where the configuration says so, however good it is, and loses more than that", () => {
+  const hub = verified();
+  expect(tierOf(hub, "b")).toBe("verified");
+  hub.add("b", { trust_tier: "known" });
+  expect(tierOf(hub, "b")).toBe("known");
+  hub.ask("b", "later", { direction: "out" });
+  hub.end("b", "later", { direction: "out" });
+  expect(tierOf(hub, "b")).toBe("known");
+  expect(decideTrust(hub.peers.get("b"), "b", hub.deciding())).toMatchObject({ code: "PEER_UNTRUSTED" });
+  hub.add("b", { trust_tier: "verified" });
+  hub.ask("b", "last", { direction: "out" });
+  hub.end("b", "last", { direction: "out" });
+  expect(tierOf(hub, "b")).toBe("verified");
 });

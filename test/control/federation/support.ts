@@ -4,15 +4,15 @@ import { decideAdd, decideMeet } from "../../../src/control/federation/registry.
 import { type AskedTask, decideAdmit, decideSettle } from "../../../src/control/federation/tasks.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import { type FederatedPeer, foldPeer, isOfPeer } from "../../../src/protocol/peer.ts";
-import { type PeerTaskAdmitted, peerNameOf } from "../../../src/protocol/peer-records.ts";
+import { type PeerTaskAdmitted, type PeerTerms, peerNameOf } from "../../../src/protocol/peer-records.ts";
 import type { LogRecord, RecordDraft } from "../../../src/protocol/records.ts";
 
 const NOW = Date.parse("2026-03-01T00:00:00Z");
 export const HOUR = 3_600_000;
 
-export const TERMS = {
+export const TERMS: PeerTerms = {
   shared_capabilities: ["seo:analyze"],
-  data_boundary: { allow_fields: [], deny_fields: [], max_payload_size: 65_536, retention: "none" as const },
+  data_boundary: { allow_fields: [], deny_fields: [], max_payload_size: 65_536, retention: "none" },
   rate_limit: 100,
 };
 
@@ -38,7 +38,7 @@ export class Registry {
     return drafts;
   }
 
-  add(hub_id: string, terms: Partial<typeof TERMS> = {}): this {
+  add(hub_id: string, terms: Partial<PeerTerms> = {}): this {
     const asked = { hub_id, url: `http://${hub_id}`, public_key: null, ...TERMS, ...terms };
     this.take(decideAdd([...this.peers.values()], asked, this.deciding()));
     return this;

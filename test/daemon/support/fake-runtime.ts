@@ -83,6 +83,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       revoke: unused("tokens.revoke"),
     },
     peers: {
+      configure: unused("peers.add"),
       add: unused("peers.add"),
       list: unused("peers.list"),
       show: unused("peers.show"),

@@ -35,6 +35,8 @@ import { Registry, TERMS } from "../../control/federation/support.ts";
 
 const viewOf = ({ fingerprint, admitted, refused: _, timestamp: __, ...shown }: FederatedPeer): PeerView => ({
   ...shown,
+  tier_max: shown.trust_tier ?? "verified",
+  source: shown.source ?? "command",
   rate_remaining: shown.rate_limit - admitted.length,
   fingerprint: { since: fingerprint.since, tasks: fingerprint.recent.length, failed: 0, odd: 0 },
 });
