@@ -6,6 +6,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import {
   WEBLISK_BUSY_RETRY_S,
+  WEBLISK_CANCEL_WAIT_MS,
   WEBLISK_FILE_MAX_BYTES,
   WEBLISK_FORWARD_KEEP_MS,
   WEBLISK_FORWARD_MAX_MS,
@@ -46,11 +47,15 @@ export interface KeptForward {
 
 type ForwardOrder = Omit<ForwardedRequest, "token" | "attempt" | "services">;
 
-/** The end of an attempt: a result, one for now that waits for an approval, or the reason why there is none. */
-type ForwardEnd =
+type TokenFacts = Pick<ForwardOrder, "task_id" | "caller">;
+
+/** A result, or one for now that waits for an approval. */
+type Settled =
   | { readonly result: JsonObject; readonly text: string }
-  | { readonly pending: JsonObject; readonly text: string }
-  | { readonly refusal: WebliskRefusal };
+  | { readonly pending: JsonObject; readonly text: string };
+
+/** The end of an attempt; without a result, the reason. */
+type ForwardEnd = Settled | { readonly refusal: WebliskRefusal };
 
 export interface ForwardAttempt {
   readonly agent: string;
@@ -95,10 +100,7 @@ export class TaskForwarder {
     const found = this.attempts.get(task_id);
     if (found !== undefined) return found;
     const now = this.ground.now();
-    if (kept.agent_id !== agent.agent_id)
-      throw new WebliskRefusal("NOT_FOUND", "The agent that had the task is gone; give a new task.", {
-        reason: "agent_replaced",
-      });
+    if (kept.agent_id !== agent.agent_id) throw replaced();
     if (kept.deadline_ms !== undefined && kept.deadline_ms <= now) throw tooLate(agent.name);
     if (agent.expires_at * 1_000 <= now)
       throw unreachable(agent.name, "its registration is over", "agent_offline");
@@ -125,10 +127,7 @@ export class TaskForwarder {
   }
 
   /** Undefined if it goes on after `within_ms`. Throws if there will be no result of this attempt. */
-  async ended(
-    attempt: ForwardAttempt | undefined,
-    within_ms: number,
-  ): Promise<Exclude<ForwardEnd, { readonly refusal: WebliskRefusal }> | undefined> {
+  async ended(attempt: ForwardAttempt | undefined, within_ms: number): Promise<Settled | undefined> {
     if (attempt === undefined)
       throw new WebliskRefusal("NOT_FOUND", "No agent is at work on the task; send its request again.", {
         reason: "task_not_taken",
@@ -142,6 +141,40 @@ export class TaskForwarder {
     over.abort();
     if (end !== undefined && "refusal" in end) throw end.refusal;
     return end;
+  }
+
+  /**
+   * Asks the agent to end the task, at the path below its address that a task has here too (notes 7.2). Its signed result, or undefined
+   * if it ends the task without one yet. Throws what the agent refuses, and 409 if it knows no such path.
+   */
+  async cancel(asked: TokenFacts, kept: KeptForward): Promise<Settled | undefined> {
+    const { task_id } = asked;
+    const agent = this.registry.find(kept.agent);
+    if (agent === undefined || agent.agent_id !== kept.agent_id) throw replaced();
+    this.targetOf(agent);
+    const reply = await this.ground
+      .exchange({
+        method: "DELETE",
+        url: new URL(`${agent.url.replace(/\/+$/, "")}/v1/task/${task_id}`),
+        isPrivateAllowed: saysItsAddress(agent.url),
+        timeout_ms: WEBLISK_CANCEL_WAIT_MS,
+        headers: {
+          authorization: `Bearer ${this.tokenFor(asked, agent)}`,
+          "x-request-id": newWireId(this.ground.randomBytes),
+        },
+      })
+      .catch((cause) => {
+        throw refusalFor(agent.name, cause);
+      });
+    if (reply === "silent" || reply === "slow")
+      throw unreachable(agent.name, "nobody answers at its address");
+    if (HAS_NO_END.has(reply.status)) throw atItsAgent(agent.name);
+    if (reply.status >= 300) throw refusalOfReply(agent.name, reply);
+    const proof = reply.body?.value.signature;
+    const end = proof === undefined ? undefined : this.proven(task_id, kept, reply.body!);
+    if (end !== undefined) return end;
+    const attempt = this.attempts.get(task_id);
+    return attempt && this.ended(attempt, WEBLISK_CANCEL_WAIT_MS);
   }
 
   /** One request to the agent. Never rejects. */
@@ -174,7 +207,7 @@ export class TaskForwarder {
   }
 
   /** weblisk.txt, WLT Token Format: for this task, and of no use at this server. Its rights are those that both have. */
-  private tokenFor({ task_id, caller }: ForwardOrder, { asked }: RegisteredAgent): string {
+  private tokenFor({ task_id, caller }: TokenFacts, { asked }: RegisteredAgent): string {
     const iat = Math.floor(this.ground.now() / 1_000);
     const exp = iat + TOKEN_LIFETIMES_S.channel;
     const cap = caller.capabilities.filter((capability) => asked.includes(capability));
@@ -182,7 +215,7 @@ export class TaskForwarder {
   }
 
   /** A result that the holder of the agent's name has signed, for this task; it is kept, if it is the last one. */
-  private proven(task_id: string, kept: KeptForward, body: WireBody): ForwardEnd {
+  private proven(task_id: string, kept: KeptForward, body: WireBody): Settled {
     const said = readAs(TaskResult, body.value);
     const agent = this.registry.find(kept.agent);
     const verifier =
@@ -206,6 +239,21 @@ export class TaskForwarder {
     return this.files.writeOnce("results", task_id, result, newWireId(this.ground.randomBytes));
   }
 }
+
+/** Statuses of a server that has no such path, or no such method. */
+const HAS_NO_END: ReadonlySet<number> = new Set([404, 405, 501]);
+
+const replaced = (): WebliskRefusal =>
+  new WebliskRefusal("NOT_FOUND", "The agent that had the task is gone; give a new task.", {
+    reason: "agent_replaced",
+  });
+
+const atItsAgent = (agent: string): WebliskRefusal =>
+  new WebliskRefusal(
+    "INVALID_REQUEST",
+    `The task is at ${agent}, which ends no tasks by request; give tasks of such agents a deadline.`,
+    { reason: "task_elsewhere", http: 409 },
+  );
 
 const tooLate = (agent: string): WebliskRefusal =>
   new WebliskRefusal("AGENT_TIMEOUT", `${agent} has not ended the task in its time; give a new task.`, {

@@ -125,11 +125,11 @@ export interface TaskTarget extends Pick<ServedAgent, "name" | "capabilities" | 
 
 /** A request to an agent elsewhere. */
 export interface AgentCall {
-  readonly method: "POST";
+  readonly method: "POST" | "DELETE";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /** The body as JSON. */
-  readonly text: string;
+  readonly text?: string;
   readonly isPrivateAllowed: boolean;
   readonly timeout_ms: number;
 }

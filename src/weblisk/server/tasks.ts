@@ -139,21 +139,34 @@ export class TaskTable {
   }
 
   private async seen(id: string, caller: TaskSender, wait: EndWait): Promise<TaskAnswer> {
-    const task_id = wireId(id);
-    const known = task_id === undefined ? undefined : await this.known(task_id);
-    if (task_id === undefined || known === undefined || known.from !== caller.agent.name) throw unknownTask();
+    const { task_id, known } = await this.owned(id, caller);
     return isDone(known) ? known : this.ended(task_id, known, caller, wait);
   }
 
-  /** Ends the caller's own task. */
+  /** Ends the caller's own task, also at an agent elsewhere. */
   async cancel(id: string, caller: TaskSender, told?: RateTeller): Promise<TaskAnswer> {
-    const answer = await this.look(id, caller, told);
+    this.looks.take(caller.agent.name, this.ground.now(), told);
+    const { task_id, known } = await this.owned(id, caller);
+    if (isDone(known)) return known;
+    if (known.forward !== undefined) {
+      const end = await this.forwarder.cancel({ task_id, caller }, known.forward.kept);
+      return { task_id, ...end };
+    }
+    const answer = await this.ended(task_id, known, caller, { within_ms: 0, orAsks: true });
     if ("result" in answer) return answer;
-    const known = await this.known(answer.task_id);
-    if (known?.forward !== undefined) throw atItsAgent(known.agent);
-    if (known?.worker !== undefined)
+    if (known.worker !== undefined)
       await this.ground.workers.kill(known.worker.id, `${caller.agent.name} cancelled its task.`);
     return this.seen(id, caller, { within_ms: WEBLISK_CANCEL_WAIT_MS, orAsks: false });
+  }
+
+  private async owned(
+    id: string,
+    caller: TaskSender,
+  ): Promise<{ readonly task_id: string; readonly known: TaskFacts }> {
+    const task_id = wireId(id);
+    const known = task_id === undefined ? undefined : await this.known(task_id);
+    if (task_id === undefined || known === undefined || known.from !== caller.agent.name) throw unknownTask();
+    return { task_id, known };
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -344,13 +357,6 @@ const forgotten = (): WebliskRefusal =>
     "RETENTION_EXPIRED",
     `A result is kept for ${RESULT_TIDY.keep_ms / 86_400_000} days; give the task again, with a new id.`,
     { reason: "result_expired" },
-  );
-
-const atItsAgent = (agent: string): WebliskRefusal =>
-  new WebliskRefusal(
-    "INVALID_REQUEST",
-    `The task is at ${agent}, and the protocol has no way to end it there; give tasks of such agents a deadline.`,
-    { reason: "task_elsewhere", http: 409 },
   );
 
 const unknownTask = (): WebliskRefusal =>

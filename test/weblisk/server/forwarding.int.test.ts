@@ -22,6 +22,7 @@ import { makeServed, type Served } from "../support/served.ts";
 interface Taken {
   readonly headers: IncomingMessage["headers"];
   readonly path: string;
+  readonly method: string;
   readonly text: string;
   readonly body: Record<string, unknown> & { id: string; token: string; context: Record<string, unknown> };
 }
@@ -34,6 +35,8 @@ let listener: Server;
 let url: string;
 const taken: Taken[] = [];
 let answer: (taken: Taken) => Answer | Promise<Answer>;
+/** Its answer to the request that ends a task. */
+let end: (taken: Taken) => Answer | Promise<Answer>;
 
 /** A signed result. `more` is signed too. */
 const resultFor = ({ body }: Pick<Taken, "body">, output: object = { text: "done" }, key = helper.key) => {
@@ -51,9 +54,10 @@ beforeAll(async () => {
   served = await makeServed();
   listener = createServer(async (request, response) => {
     const whole = await text(request);
-    const seen = { headers: request.headers, path: request.url ?? "", text: whole, body: JSON.parse(whole) };
-    taken.push(seen);
-    const said = await answer(seen);
+    const { headers, url: path = "", method = "" } = request;
+    const seen = { headers, path, method, text: whole, body: whole === "" ? {} : JSON.parse(whole) };
+    if (method === "POST") taken.push(seen);
+    const said = await (method === "DELETE" ? end(seen) : answer(seen));
     if (said === "never") return;
     const { status, body: told } = said;
     response
@@ -82,6 +86,7 @@ afterAll(() => {
 beforeEach(() => {
   served.pass(61);
   answer = works;
+  end = () => ({ status: 404, body: { error: "no such path" } });
   taken.length = 0;
 });
 afterEach(() => expect(served.defects).toEqual([]));
@@ -191,15 +196,87 @@ describe("a task for an agent elsewhere", () => {
     const early = await give({ id }, { prefer: "respond-async" });
     expect(early).toMatchObject({ status: 202, body: { status: "accepted" } });
     expect((await sender.send("GET", `/v1/task/${id}`)).status).toBe(202);
-    expect(await sender.send("DELETE", `/v1/task/${id}`)).toMatchObject({
-      status: 409,
-      body: { detail: { reason: "task_elsewhere" } },
-    });
     open();
     const [one, other] = await Promise.all(both);
     expect(one).toMatchObject({ status: 200 });
     expect(other!.body).toEqual(one!.body);
     expect(taken).toHaveLength(1);
+  });
+
+  describe("that its sender ends", () => {
+    /** A task that the agent works at until somebody calls `finish`. */
+    const working = async (id: string) => {
+      let finish = (_: object): void => undefined;
+      const over = new Promise<object>((resolve) => {
+        finish = resolve;
+      });
+      answer = async (it) => ({ status: 200, body: signedEnd(it.body.id, await over) });
+      expect(await give({ id }, { prefer: "respond-async" })).toMatchObject({ status: 202 });
+      return () => finish({ error: { code: "CANCELLED", message: "ended" } });
+    };
+    const signedEnd = (task_id: string, output: object) => {
+      const covered = { task_id, status: "failed", output };
+      return { ...covered, signature: signText(helper.key, JSON.stringify(covered)), duration_ms: 3 };
+    };
+    const cancelled = {
+      task_id: expect.any(String),
+      status: "failed",
+      output: { error: { code: "CANCELLED" } },
+    };
+
+    it("is ended at its agent, with a token for this task, and the signed end is kept", async () => {
+      const id = newId();
+      const finish = await working(id);
+      const ends: Taken[] = [];
+      end = (it) => {
+        ends.push(it);
+        finish();
+        return { status: 202, body: { status: "accepted" } };
+      };
+      expect(await sender.send("DELETE", `/v1/task/${id}`)).toMatchObject({ status: 200, body: cancelled });
+      expect(ends.map(({ path }) => path)).toEqual([`/base/v1/task/${id}`]);
+      const [{ headers } = {} as Taken] = ends;
+      const claims = JSON.parse(
+        Buffer.from(headers.authorization!.split(".")[1]!, "base64url").toString("utf8"),
+      );
+      expect(claims).toMatchObject({ sub: "sender", cid: id });
+      expect(await sender.send("GET", `/v1/task/${id}`)).toMatchObject({ status: 200, body: cancelled });
+      expect(await sender.send("DELETE", `/v1/task/${id}`)).toMatchObject({ status: 200, body: cancelled });
+      expect(ends).toHaveLength(1);
+    });
+
+    it("has the end at once where its agent signs it in the answer", async () => {
+      const id = newId();
+      const finish = await working(id);
+      const said = { error: { code: "CANCELLED" } };
+      end = () => ({ status: 200, body: signedEnd(id, said) });
+      expect(await sender.send("DELETE", `/v1/task/${id}`)).toMatchObject({ status: 200, body: cancelled });
+      finish();
+    });
+
+    it.each([
+      ["knows no such path", { status: 404, body: {} }, 409, "task_elsewhere"],
+      ["takes no such method", { status: 405, body: {} }, 409, "task_elsewhere"],
+      ["refuses", { status: 403, body: { error: "not yours" } }, 403, "agent_refused"],
+      ["fails", { status: 500, body: {} }, 502, "agent_refused"],
+    ] as const)("goes on where its agent %s", async (_, said, status, reason) => {
+      const id = newId();
+      const finish = await working(id);
+      end = () => said;
+      expect(await sender.send("DELETE", `/v1/task/${id}`)).toMatchObject({
+        status,
+        body: { detail: { reason } },
+      });
+      expect((await sender.send("GET", `/v1/task/${id}`)).status).toBe(202);
+      finish();
+    });
+
+    it("is its sender's alone to end", async () => {
+      const id = newId();
+      const finish = await working(id);
+      expect((await helper.send("DELETE", `/v1/task/${id}`)).status).toBe(404);
+      finish();
+    });
   });
 
   it("waits for an approval there, and has its result later", async () => {
