@@ -134,6 +134,7 @@ export const WIRE = {
   "peer/revoke": PeerChange,
   "peer/meet": PeerChange,
   "peer/rekey": PeerChange,
+  "peer/notify": PeerChange,
   "peer/admit": PeerChange,
   "peer/settle": PeerChange,
   "audit/list": AuditPage,

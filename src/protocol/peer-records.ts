@@ -13,7 +13,7 @@ export interface PeerTerms {
   readonly rate_limit: number;
   /** The highest tier that the peer gets by its behaviour; without it, verified. */
   readonly trust_tier?: "known" | "verified" | undefined;
-  /** Where the terms are written; without it, a command gave them. */
+  /** The place of the terms; without it, flags of a command. */
   readonly source?: "configuration" | undefined;
 }
 
@@ -138,6 +138,9 @@ export interface AuditEntry {
   /** The SHA-256 of the canonical JSON of the entry before, in hexadecimal digits; 64 zeros in the first one. */
   readonly previous_hash: string;
 }
+
+/** The reason of a tier that a peer has lost because it told of a change of itself. */
+export const TOLD_CHANGE = "change_told";
 
 const PEER_STREAM = "peer:";
 export const peerStream = (hub_id: string): string => `${PEER_STREAM}${hub_id}`;

@@ -18,7 +18,7 @@ import {
 } from "../base/limits.ts";
 import { isHours } from "./peer-retention.ts";
 import { isTellable, NOT_TELLABLE } from "./redact.ts";
-import { SIGNING_ALGORITHMS, TASK_DIRECTIONS } from "./words.ts";
+import { PEER_CHANGES, SIGNING_ALGORITHMS, TASK_DIRECTIONS } from "./words.ts";
 
 export const HubId = z
   .string()
@@ -109,6 +109,12 @@ export const PEER_REQUESTS = {
     old_public_key: publicKey,
     public_key: publicKey,
     algorithm,
+  }),
+  /** A known peer tells of a change of itself, by a signature that holds. */
+  "peer/notify": z.strictObject({
+    hub_id: HubId,
+    change: z.enum(PEER_CHANGES),
+    capability: CapabilityName.optional(),
   }),
   /** A federated task may begin, or is refused. The same task again is a noop. */
   "peer/admit": z.strictObject({

@@ -13,6 +13,7 @@ import {
   type PeerTaskSettled,
   type PeerTerms,
   peerNameOf,
+  TOLD_CHANGE,
 } from "./peer-records.ts";
 import type { LogRecord } from "./records.ts";
 import type { AlgorithmName, PeerTier, TaskDirection } from "./words.ts";
@@ -187,8 +188,12 @@ export const foldPeer = (peer: FederatedPeer | undefined, record: PeerRecord): F
         fingerprint: { ...NEW_FINGERPRINT, since: at },
       };
     }
-    case "peer_tier_changed":
-      return { ...peer, tier: record.payload.tier };
+    case "peer_tier_changed": {
+      const { tier, reason, at } = record.payload;
+      // Its deeds before the change say nothing of it now.
+      const fingerprint = reason === TOLD_CHANGE ? { ...NEW_FINGERPRINT, since: at } : peer.fingerprint;
+      return { ...peer, tier, fingerprint };
+    }
     case "peer_trusted":
       return { ...peer, tier: "trusted" };
     case "peer_revoked":

@@ -45,6 +45,10 @@ export const AGENT_CAPABILITIES = ["file:read", "file:write", "llm:chat"] as con
 export const PEER_TIERS = ["anonymous", "known", "verified", "trusted"] as const;
 export type PeerTier = (typeof PEER_TIERS)[number];
 /** `in`: the peer asks; `out`: this hub asks the peer. */
+/** Classes of a change that a hub tells of itself (weblisk notes 5, Fingerprint). The last two cost its peer's trust in it. */
+export const PEER_CHANGES = ["benign", "notable", "breaking", "critical"] as const;
+export type PeerChangeClass = (typeof PEER_CHANGES)[number];
+
 export const TASK_DIRECTIONS = ["in", "out"] as const;
 export type TaskDirection = (typeof TASK_DIRECTIONS)[number];
 

@@ -20,6 +20,8 @@ export interface PeersApi {
   revoke(hub_id: string, reason: string, options?: TokenAsker): Changing<PeerChange>;
   meet(asked: RequestData<"peer/meet">, options?: TokenAsker): Changing<PeerChange>;
   rekey(asked: RequestData<"peer/rekey">, options?: TokenAsker): Changing<PeerChange>;
+  /** Each notice is an entry of the trail. */
+  notify(asked: RequestData<"peer/notify">, options?: TokenAsker): Changing<PeerChange>;
   /** Fails with the reason if the task may not begin. */
   admit(asked: RequestData<"peer/admit">, options?: TokenAsker): Changing<PeerChange>;
   settle(asked: RequestData<"peer/settle">, options?: TokenAsker): Changing<PeerChange>;

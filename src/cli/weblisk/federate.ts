@@ -25,6 +25,7 @@ export const deskOf = (link: LastingLink): PeerDesk => ({
   meet: (declared) => link.ask("peer/meet", declared).then(decided),
   rekey: (change) => link.ask("peer/rekey", change).then(decided),
   revoke: (hub_id, reason) => link.ask("peer/revoke", { hub_id, reason }).then(decided),
+  notify: (notice) => link.ask("peer/notify", notice).then(decided),
   admit: (task) => link.ask("peer/admit", task).then(decided),
   settle: (task) => link.ask("peer/settle", task).then(decided),
   audit: (after) => link.ask("audit/list", { after }),

@@ -3,11 +3,19 @@ import { FEDERATED_PAYLOAD_DEFAULT_BYTES, PEER_RATE_DEFAULT, PEERS_MAX } from ".
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { ConfiguredTerms } from "../../protocol/federation-configuration.ts";
 import { type FederatedPeer, shapeOf } from "../../protocol/peer.ts";
-import { type PeerMet, type PeerTerms, peerStream } from "../../protocol/peer-records.ts";
+import { type PeerMet, type PeerTerms, peerStream, TOLD_CHANGE } from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
-import type { AlgorithmName } from "../../protocol/words.ts";
-import { reaches } from "./access.ts";
-import { noPeer, oldDeclaration, otherKey, tierTooLow, tooManyPeers, writtenElsewhere } from "./refusals.ts";
+import type { AlgorithmName, PeerChangeClass } from "../../protocol/words.ts";
+import { ENDPOINT_TIERS, reaches } from "./access.ts";
+import {
+  noPeer,
+  notMet,
+  oldDeclaration,
+  otherKey,
+  tierTooLow,
+  tooManyPeers,
+  writtenElsewhere,
+} from "./refusals.ts";
 
 /** The name of the one who decides, and the time. */
 export interface Deciding {
@@ -132,6 +140,22 @@ export const decideRevoke = (
   peer === undefined
     ? noPeer(hub_id)
     : [{ stream: peerStream(hub_id), type: "peer_revoked", payload: { reason, ...stamped(deciding) } }];
+
+/** A change that the peer tells of itself: one that may break what was agreed takes it back to known, and it earns the rest anew. */
+export const decideNotify = (
+  peer: FederatedPeer | undefined,
+  hub_id: string,
+  change: PeerChangeClass,
+  { wall_ms }: Deciding,
+): PeerDrafts => {
+  if (peer === undefined) return noPeer(hub_id);
+  if (peer.session === null) return notMet(hub_id);
+  if (!reaches(peer.tier, ENDPOINT_TIERS["federation/notify"]))
+    return tierTooLow(peer.tier, ENDPOINT_TIERS["federation/notify"]);
+  if (change === "benign" || change === "notable") return [];
+  const payload = { tier: "known", reason: TOLD_CHANGE, at: new Date(wall_ms).toISOString() } as const;
+  return [{ stream: peerStream(hub_id), type: "peer_tier_changed", payload }];
+};
 
 /** A change of key that both keys have signed. */
 export const decideKeyChange = (

@@ -3,6 +3,7 @@ import type { AuditNote } from "../../protocol/audit.ts";
 import { DAEMON } from "../../protocol/caller.ts";
 import { type AuditEntry, peerNameOf } from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
+import type { RequestData } from "../../protocol/requests.ts";
 
 type AuditPart = Pick<AuditNote, "actor" | "action" | "detail" | "status">;
 
@@ -59,6 +60,17 @@ const toldBy = (draft: RecordDraft, hub: string): AuditPart | undefined => {
       return undefined;
   }
 };
+
+/** The entry of a peer's notice of a change of itself, which may change nothing here. */
+export const noticeOf = (
+  { hub_id, change, capability }: RequestData<"peer/notify">,
+  { id, wall_ms }: { readonly id: string; readonly wall_ms: number },
+): AuditNote => ({
+  id,
+  timestamp: Math.floor(wall_ms / 1_000),
+  target: hub_id,
+  ...ok(hub_id, "peer.notify", { change, ...(capability !== undefined && { capability }) }),
+});
 
 /** Undefined for a record of something else. `id`: 32 hexadecimal digits. */
 export const auditOf = (

@@ -10,6 +10,7 @@ export const PEERS: Handlers<keyof typeof PEER_REQUESTS> = {
   "peer/revoke": command(({ peers }, { hub_id, reason, caller }) => peers.revoke(hub_id, reason, { caller })),
   "peer/meet": command(({ peers }, { caller, ...asked }) => peers.meet(asked, { caller })),
   "peer/rekey": command(({ peers }, { caller, ...asked }) => peers.rekey(asked, { caller })),
+  "peer/notify": command(({ peers }, { caller, ...asked }) => peers.notify(asked, { caller })),
   "peer/admit": command(({ peers }, { caller, ...asked }) => peers.admit(asked, { caller })),
   "peer/settle": command(({ peers }, { caller, ...asked }) => peers.settle(asked, { caller })),
   "audit/list": read(({ peers }, { after, limit }) => peers.audit(after, limit)),

@@ -10,7 +10,7 @@ export const PeerView = z.object({
   url: z.string(),
   tier: z.enum(PEER_TIERS),
   tier_max: z.enum(["known", "verified"]).describe("the highest tier that its behaviour gives it"),
-  source: z.enum(["command", "configuration"]).describe("where its terms are written"),
+  source: z.enum(["flags", "configuration"]).describe("the place of its terms"),
   public_key: z.string().nullable().describe("null until the handshake, unless the operator has named it"),
   algorithm: z.enum(SIGNING_ALGORITHMS).nullable(),
   shared_capabilities: names.describe("capabilities that the peer may ask for"),

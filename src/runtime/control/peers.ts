@@ -9,14 +9,15 @@ import {
   decideAdd,
   decideKeyChange,
   decideMeet,
+  decideNotify,
   decideRevoke,
   decideTrust,
   type PeerDrafts,
   termsOf,
 } from "../../control/federation/registry.ts";
 import { admissionId, decideAdmit, decideSettle } from "../../control/federation/tasks.ts";
-import { auditOf } from "../../control/federation/trail.ts";
-import { chained } from "../../protocol/audit.ts";
+import { auditOf, noticeOf } from "../../control/federation/trail.ts";
+import { type AuditNote, chained } from "../../protocol/audit.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { ConfiguredTerms } from "../../protocol/federation-configuration.ts";
@@ -83,6 +84,15 @@ export class PeerRegistry implements PeersApi {
   readonly rekey: PeersApi["rekey"] = ({ hub_id, ...change }, options = {}) =>
     this.changing(options, "change the key of a peer", hub_id, (_, peer, deciding) =>
       decideKeyChange(peer, hub_id, change, deciding),
+    );
+
+  readonly notify: PeersApi["notify"] = (asked, options = {}) =>
+    this.changing(
+      options,
+      "take a notice of a peer",
+      asked.hub_id,
+      (_, peer, deciding) => decideNotify(peer, asked.hub_id, asked.change, deciding),
+      ({ wall_ms }) => [noticeOf(asked, { id: newHexId(), wall_ms })],
     );
 
   readonly settle: PeersApi["settle"] = ({ hub_id, ...ended }, options = {}) =>
@@ -154,6 +164,7 @@ export class PeerRegistry implements PeersApi {
     what: string,
     hub_id: string,
     decide: PeerDecision,
+    noted: (deciding: Deciding) => readonly AuditNote[] = () => [],
   ): Effect.Effect<PeerChange, HoldfastError> {
     return Effect.flatMap(askerOfAll(this.core.authority, options, what), (by) =>
       this.alone.withPermits(1)(
@@ -164,7 +175,8 @@ export class PeerRegistry implements PeersApi {
             const deciding = { by, wall_ms: this.core.wallMs() };
             const decided = yield* attempt(() => decide(there, before, deciding));
             if (decided instanceof HoldfastError) return yield* Effect.fail(decided);
-            if (decided.length > 0) yield* this.core.commit(this.audited(decided, deciding));
+            const drafts = this.audited(decided, deciding, noted(deciding));
+            if (drafts.length > 0) yield* this.core.commit(drafts);
             const after = yield* this.find(hub_id);
             return {
               ...this.viewOf((after ?? before) as FederatedPeer),
@@ -177,13 +189,18 @@ export class PeerRegistry implements PeersApi {
   }
 
   /** The records with an entry of the audit chain for each. */
-  private audited(drafts: readonly RecordDraft[], { wall_ms }: Deciding): readonly RecordDraft[] {
-    const notes = drafts.flatMap((draft) => auditOf(draft, { id: newHexId(), wall_ms }) ?? []);
+  private audited(
+    drafts: readonly RecordDraft[],
+    { wall_ms }: Deciding,
+    noted: readonly AuditNote[],
+  ): readonly RecordDraft[] {
+    const told = drafts.flatMap((draft) => auditOf(draft, { id: newHexId(), wall_ms }) ?? []);
+    const notes = [...noted, ...told];
     const { entries } = chained(this.core.services.views.auditHead(), notes);
-    const told = entries.map(
+    const chain = entries.map(
       (payload): RecordDraft => ({ stream: AUDIT_STREAM, type: "audit_entry", payload }),
     );
-    return [...drafts, ...told];
+    return [...drafts, ...chain];
   }
 
   /** Whether the caller is an agent that works for a peer, or was spawned by one. */
@@ -213,7 +230,7 @@ export class PeerRegistry implements PeersApi {
     return {
       ...shown,
       tier_max: trust_tier ?? "verified",
-      source: source ?? "command",
+      source: source ?? "flags",
       rate_remaining: Math.max(0, peer.rate_limit - used),
       fingerprint: { since, tasks: recent.length, failed: countOf("f"), odd: countOf("o") },
       open: open.map(({ digest: ___, ...task }) => task),

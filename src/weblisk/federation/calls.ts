@@ -17,7 +17,7 @@ export type GatewayCalls = PeerDesk &
   Pick<TaskWorkers, "isReachable">;
 
 export const GATEWAY_CALLS = [
-  ...(["show", "meet", "rekey", "revoke", "admit", "settle", "audit"] as const),
+  ...(["show", "meet", "rekey", "revoke", "notify", "admit", "settle", "audit"] as const),
   ...(["execute", "outcome", "cancel", "isReachable"] as const),
 ] satisfies readonly (keyof GatewayCalls)[];
 

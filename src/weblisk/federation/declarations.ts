@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { JsonObject } from "../../base/json.ts";
 import { HUB_ID_MAX_CHARS, PEER_CAPABILITIES_MAX } from "../../base/limits.ts";
 import type { PeerView } from "../../protocol/replies/peers.ts";
-import { type AlgorithmName, SIGNING_ALGORITHMS } from "../../protocol/words.ts";
+import { type AlgorithmName, PEER_CHANGES, SIGNING_ALGORITHMS } from "../../protocol/words.ts";
 import { publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { profileOfSignature, signedBy } from "../signing/operations.ts";
 import { checkTimestamp } from "../signing/replay.ts";
@@ -48,6 +48,13 @@ export const HubDeclaration = z.looseObject({
 /** Gives the answering hub its token: both sides have shown their keys by now. */
 export const PeerAcceptance = z.looseObject({ ...note, token, expires_at: seconds });
 export const PeerRevocation = z.looseObject({ ...note, reason: text.default("") });
+
+/** A hub tells of a change of itself (notes 5: change classes); `capability`: the one that it is about. */
+export const PeerNotice = z.looseObject({
+  ...note,
+  change: z.enum(PEER_CHANGES),
+  capability: name.optional(),
+});
 
 export const PeerRotation = z.looseObject({ hub_id: hubName, rotation: KeyRotationRequest });
 

@@ -32,6 +32,7 @@ import {
   HubDeclaration,
   metBy,
   PeerAcceptance,
+  PeerNotice,
   PeerRevocation,
   PeerRotation,
   type Receiver,
@@ -106,6 +107,7 @@ export class FederationGateway {
     accept: ({ body }) => this.accept(body!),
     revoke: ({ body }) => this.revoke(body!),
     rotate: ({ body }) => this.rotate(body!),
+    notify: ({ body }) => this.notify(body!),
     task: ({ body, peer, ids }) => this.task(body!, peer!, ids),
     status: ({ peer }) => this.status(peer!),
     contracts: ({ peer }) => this.contracts(peer!),
@@ -152,6 +154,19 @@ export class FederationGateway {
     dropToken(this.ground, said.hub_id);
     await this.ground.desk.revoke(said.hub_id, "by the peer");
     return { status: "revoked" };
+  }
+
+  /** A change that the peer tells of itself: the trail has it, and one that may break something costs trust. */
+  private async notify(body: WireBody): Promise<JsonObject> {
+    const said = readAs(PeerNotice, body.value);
+    await this.proven(body, said);
+    const { hub_id, change, capability } = said;
+    const { tier } = await this.ground.desk.notify({
+      hub_id,
+      change,
+      ...(capability !== undefined && { capability }),
+    });
+    return { status: "accepted", tier };
   }
 
   private async rotate(body: WireBody): Promise<JsonObject> {

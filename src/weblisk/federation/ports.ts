@@ -12,6 +12,7 @@ export interface PeerDesk {
   meet(declared: RequestData<"peer/meet">): Promise<PeerView>;
   rekey(change: RequestData<"peer/rekey">): Promise<PeerView>;
   revoke(hub_id: string, reason: string): Promise<PeerView>;
+  notify(notice: RequestData<"peer/notify">): Promise<PeerView>;
   admit(task: RequestData<"peer/admit">): Promise<PeerView>;
   settle(task: RequestData<"peer/settle">): Promise<PeerView>;
   /** A page of the audit trail, oldest first. */

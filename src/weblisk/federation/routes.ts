@@ -11,6 +11,7 @@ export type FederationRoute =
   | "accept"
   | "revoke"
   | "rotate"
+  | "notify"
   | "task"
   | "status"
   | "contracts"
@@ -27,6 +28,7 @@ export const FEDERATION_ROUTES: readonly RouteRow<FederationRoute>[] = [
   { endpoint: "accept", methods: ["POST"], path: `${PREFIX}/peer-accept`, bodyMax: WEBLISK_BODY_MAX_BYTES },
   { endpoint: "revoke", methods: ["POST"], path: `${PREFIX}/peer-revoke`, bodyMax: WEBLISK_BODY_MAX_BYTES },
   { endpoint: "rotate", methods: ["POST"], path: `${PREFIX}/key-rotate`, bodyMax: WEBLISK_BODY_MAX_BYTES },
+  { endpoint: "notify", methods: ["POST"], path: `${PREFIX}/notify`, bodyMax: WEBLISK_BODY_MAX_BYTES },
   {
     endpoint: "task",
     methods: ["POST"],

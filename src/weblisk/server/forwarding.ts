@@ -50,12 +50,12 @@ type ForwardOrder = Omit<ForwardedRequest, "token" | "attempt" | "services">;
 type TokenFacts = Pick<ForwardOrder, "task_id" | "caller">;
 
 /** A result, or one for now that waits for an approval. */
-type Settled =
+type TaskOutcome =
   | { readonly result: JsonObject; readonly text: string }
   | { readonly pending: JsonObject; readonly text: string };
 
 /** The end of an attempt; without a result, the reason. */
-type ForwardEnd = Settled | { readonly refusal: WebliskRefusal };
+type ForwardEnd = TaskOutcome | { readonly refusal: WebliskRefusal };
 
 export interface ForwardAttempt {
   readonly agent: string;
@@ -127,7 +127,7 @@ export class TaskForwarder {
   }
 
   /** Undefined if it goes on after `within_ms`. Throws if there will be no result of this attempt. */
-  async ended(attempt: ForwardAttempt | undefined, within_ms: number): Promise<Settled | undefined> {
+  async ended(attempt: ForwardAttempt | undefined, within_ms: number): Promise<TaskOutcome | undefined> {
     if (attempt === undefined)
       throw new WebliskRefusal("NOT_FOUND", "No agent is at work on the task; send its request again.", {
         reason: "task_not_taken",
@@ -147,7 +147,7 @@ export class TaskForwarder {
    * Asks the agent to end the task, at the path below its address that a task has here too (notes 7.2). Its signed result, or undefined
    * if it ends the task without one yet. Throws what the agent refuses, and 409 if it knows no such path.
    */
-  async cancel(asked: TokenFacts, kept: KeptForward): Promise<Settled | undefined> {
+  async cancel(asked: TokenFacts, kept: KeptForward): Promise<TaskOutcome | undefined> {
     const { task_id } = asked;
     const agent = this.registry.find(kept.agent);
     if (agent === undefined || agent.agent_id !== kept.agent_id) throw replaced();
@@ -215,7 +215,7 @@ export class TaskForwarder {
   }
 
   /** A result that the holder of the agent's name has signed, for this task; it is kept, if it is the last one. */
-  private proven(task_id: string, kept: KeptForward, body: WireBody): Settled {
+  private proven(task_id: string, kept: KeptForward, body: WireBody): TaskOutcome {
     const said = readAs(TaskResult, body.value);
     const agent = this.registry.find(kept.agent);
     const verifier =

@@ -83,7 +83,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       revoke: unused("tokens.revoke"),
     },
     peers: {
-      configure: unused("peers.add"),
+      configure: unused("peers.configure"),
+      notify: unused("peers.notify"),
       add: unused("peers.add"),
       list: unused("peers.list"),
       show: unused("peers.show"),

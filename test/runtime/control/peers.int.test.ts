@@ -114,6 +114,26 @@ it.effect("a task that arrives twice, across a crash, is admitted and settled on
   }),
 );
 
+it.effect("a peer that tells of a breaking change is known again, and each notice is in the trail", () =>
+  Effect.gen(function* () {
+    const { runtime, pass } = yield* federating;
+    for (let n = 1; n < FINGERPRINT_TASKS_MIN; n += 1) yield* doTask(runtime, n);
+    pass(FINGERPRINT_AGE_MIN_MS);
+    yield* doTask(runtime, FINGERPRINT_TASKS_MIN);
+    expect(yield* runtime.peers.notify({ hub_id: HUB, change: "notable" })).toMatchObject({
+      ...{ tier: "verified", effect: "noop" },
+    });
+    expect(yield* runtime.peers.notify({ hub_id: HUB, change: "breaking" })).toMatchObject({
+      ...{ tier: "known", fingerprint: { tasks: 0 } },
+    });
+    const trail = yield* audited(runtime);
+    expect(trail.slice(-3)).toEqual(["peer.notify ok", "peer.notify ok", "peer.tier ok"]);
+    expect(yield* outcome(runtime.peers.notify({ hub_id: "nobody.example", change: "benign" }))).toBe(
+      "PEER_NOT_FOUND",
+    );
+  }),
+);
+
 it.effect("a revoked peer is gone, and so are the workers of its tasks", () =>
   Effect.gen(function* () {
     const { runtime, memory } = yield* federating;

@@ -8,10 +8,11 @@ import {
   decideAdd,
   decideKeyChange,
   decideMeet,
+  decideNotify,
   decideRevoke,
 } from "../../../src/control/federation/registry.ts";
 import { admissionId, decideAdmit, decideSettle } from "../../../src/control/federation/tasks.ts";
-import { auditOf } from "../../../src/control/federation/trail.ts";
+import { auditOf, noticeOf } from "../../../src/control/federation/trail.ts";
 import type { AuditNote } from "../../../src/protocol/audit.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { FederatedPeer } from "../../../src/protocol/peer.ts";
@@ -36,7 +37,7 @@ import { Registry, TERMS } from "../../control/federation/support.ts";
 const viewOf = ({ fingerprint, admitted, refused: _, timestamp: __, ...shown }: FederatedPeer): PeerView => ({
   ...shown,
   tier_max: shown.trust_tier ?? "verified",
-  source: shown.source ?? "command",
+  source: shown.source ?? "flags",
   rate_remaining: shown.rate_limit - admitted.length,
   fingerprint: { since: fingerprint.since, tasks: fingerprint.recent.length, failed: 0, odd: 0 },
 });
@@ -155,6 +156,11 @@ export const makeHub = async (
       const peer = known(id);
       take(decideRevoke(peer, id, reason, registry.deciding()));
       return viewOf(peer);
+    },
+    notify: async (notice) => {
+      take(decideNotify(known(notice.hub_id), notice.hub_id, notice.change, registry.deciding()));
+      trail.push(noticeOf(notice, { id: randomBytes(16).toString("hex"), wall_ms: registry.wall_ms }));
+      return viewOf(known(notice.hub_id));
     },
     admit: async ({ hub_id: id, ...asked }) => {
       const earlier = registry.admissions.get(admissionId(id, asked.direction, asked.task_id));
