@@ -1544,7 +1544,7 @@ export const CLUSTER_ANSWER_MS = 1_000;
 export const CLUSTER_TICK_MS = 100;
 export const CLUSTER_INPUTS_MAX = 10_000;
 /** Records of a log that are copied to a cluster in one statement. */
-export const CLUSTER_SHIP_MAX_RECORDS = 500;
+export const CLUSTER_SHIP_MAX_RECORDS = 2_000;
 /** Workers that a node takes: unless it says another number, and at most. */
 export const CLUSTER_CAPACITY_DEFAULT = 16;
 export const CLUSTER_CAPACITY_MAX = 10_000;

@@ -52,7 +52,7 @@ export const MIGRATIONS: readonly string[] = [
     text text not null,
     primary key (store_id, epoch, seq)
   );
-  create index record_stream on record (worker, place) where not is_late;
+  create index record_stream on record (worker, place) where worker is not null and not is_late;
   create table budget (
     name text primary key,
     version bigint not null,

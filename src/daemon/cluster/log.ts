@@ -1,5 +1,6 @@
 /** A daemon's log, as it is copied to a cluster. */
 import { Effect } from "effect";
+import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import type { ShippedLog } from "../../cluster/node/shipper.ts";
 import type { CopiedRecord } from "../../cluster/store.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -25,6 +26,7 @@ export const denseRecords = (after: number, max: number, page: Page): readonly C
   });
 };
 
+/** Waits for a first page, and takes more after a full one: a statement with many records costs the database less for each. */
 export const shippedLog = (
   { follow, epoch }: Pick<RuntimeApi, "follow" | "epoch">,
   store_id: string,
@@ -33,13 +35,23 @@ export const shippedLog = (
   epoch,
   read: (after, max): Effect.Effect<readonly CopiedRecord[], HoldfastError> =>
     Effect.suspend(() => {
-      let page: Page | undefined;
-      const take = (taken: Page): "enough" => {
-        page = taken;
-        return "enough";
+      const lines: string[] = [];
+      const seqs: number[] = [];
+      const isEnough = (page: Page): boolean => {
+        lines.push(...page.lines);
+        seqs.push(...page.seqs);
+        return seqs.length >= max;
       };
-      return Effect.map(follow({ from: after, follow: true }, take), () =>
-        page === undefined ? [] : denseRecords(after, max, page),
+      const first = follow({ from: after, follow: true }, (page) => {
+        isEnough(page);
+        return "enough";
+      });
+      const more = (from: number) =>
+        follow({ from, follow: false }, (page) => (isEnough(page) ? "enough" : undefined));
+      const isFull = (): boolean => seqs.length >= READ_PAGE_RECORDS;
+      return first.pipe(
+        Effect.flatMap((head) => (isFull() ? more(head) : Effect.succeed(head))),
+        Effect.map((head) => denseRecords(after, max, { lines, seqs, head })),
       );
     }),
 });

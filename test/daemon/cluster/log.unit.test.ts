@@ -1,6 +1,7 @@
 /** The records of a log as they are copied: dense, whatever retention has removed. */
 import { Effect } from "effect";
 import { expect, it } from "vitest";
+import { READ_PAGE_RECORDS } from "../../../src/base/limits.ts";
 import { denseRecords, shippedLog } from "../../../src/daemon/cluster/log.ts";
 
 it("a record that was removed has its place", () => {
@@ -19,20 +20,43 @@ it("a page gives no more than was asked for, and the next one goes on there", ()
   expect([records.length, records.at(-1)?.seq]).toEqual([500, 500]);
 });
 
-it("the log is asked for what follows", async () => {
-  const asked: unknown[] = [];
-  const log = shippedLog(
+/** A log of `size` records, in pages as the daemon's. */
+const logOf = (size: number, asked: object[]) =>
+  shippedLog(
     {
       epoch: "e",
       follow: (query, take) =>
         Effect.sync(() => {
           asked.push(query);
-          expect(take({ lines: ["x"], seqs: [8], head: 8 })).toBe("enough");
-          return 8;
+          let head = query.from as number;
+          while (head < size) {
+            const count = Math.min(READ_PAGE_RECORDS, size - head);
+            const seqs = Array.from({ length: count }, (_, at) => head + 1 + at);
+            head += count;
+            if (take({ lines: seqs.map(String), seqs, head }) === "enough") break;
+          }
+          return head;
         }),
     },
     "s",
   );
-  expect(await Effect.runPromise(log.read(7, 500))).toEqual([{ seq: 8, run: null, text: "x" }]);
-  expect(asked).toEqual([{ from: 7, follow: true }]);
+const read = async (size: number, after: number, max: number) => {
+  const asked: object[] = [];
+  const records = await Effect.runPromise(logOf(size, asked).read(after, max));
+  return { asked, seqs: records.map(({ seq }) => seq), texts: records.map(({ text }) => text) };
+};
+
+it("at the end of the log, what is there is copied at once", async () => {
+  expect(await read(8, 7, 2_000)).toEqual({ asked: [{ from: 7, follow: true }], seqs: [8], texts: ["8"] });
+});
+
+it("a full page is followed by more, as many as are there, or as were asked for", async () => {
+  const some = await read(READ_PAGE_RECORDS * 2 + 7, 0, 2_000);
+  expect(some.asked).toEqual([
+    { from: 0, follow: true },
+    { from: READ_PAGE_RECORDS, follow: false },
+  ]);
+  expect(some.texts).toEqual(Array.from({ length: READ_PAGE_RECORDS * 2 + 7 }, (_, at) => String(at + 1)));
+  const many = await read(READ_PAGE_RECORDS * 9, 3, READ_PAGE_RECORDS * 2 + 1);
+  expect([many.seqs.length, many.seqs[0], many.seqs.at(-1)]).toEqual([1_001, 4, 1_004]);
 });
