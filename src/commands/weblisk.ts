@@ -6,7 +6,7 @@ import {
   WEBLISK_PORT_DEFAULT,
   WORKERS_LIVE_MAX,
 } from "../base/limits.ts";
-import { AGENT_CAPABILITIES } from "../protocol/words.ts";
+import { ACCEPTED_PROFILES, AGENT_CAPABILITIES } from "../protocol/words.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 import { spawnFlagsBut } from "./spawn-flags.ts";
 
@@ -109,6 +109,14 @@ export const WEBLISK_COMMANDS = inGroup("This machine", [
         default: String(WEBLISK_CONCURRENT_DEFAULT),
         min: 1,
         max: WORKERS_LIVE_MAX,
+      },
+      {
+        name: "signing",
+        type: "string",
+        value: "PROFILE",
+        values: ACCEPTED_PROFILES,
+        help: "text that senders of tasks sign: literal is the document's, jcs canonical JSON",
+        default: "auto, each as it registered",
       },
       {
         name: "federation",

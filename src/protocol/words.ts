@@ -38,6 +38,11 @@ export type ProfileName = (typeof PROFILE_NAMES)[number];
 export const SIGNING_ALGORITHMS = ["Ed25519", "ML-DSA-65"] as const;
 export type AlgorithmName = (typeof SIGNING_ALGORITHMS)[number];
 
+/** The text that a signature covers: JSON.stringify of the members in the document's order, or canonical JSON; `auto` accepts both. */
+export const ACCEPTED_PROFILES = ["auto", "literal", "jcs"] as const;
+export type AcceptedProfile = (typeof ACCEPTED_PROFILES)[number];
+export type SigningProfile = Exclude<AcceptedProfile, "auto">;
+
 /** The rights that an agent of ours needs of a sender, and asks for elsewhere, where nobody says others. */
 export const AGENT_CAPABILITIES = ["file:read", "file:write", "llm:chat"] as const;
 

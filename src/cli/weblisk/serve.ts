@@ -7,7 +7,7 @@ import { WEBLISK_CONCURRENT_DEFAULT } from "../../base/limits.ts";
 import { makeRandomPool } from "../../base/random-pool.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import { AGENT_CAPABILITIES } from "../../protocol/words.ts";
+import { type AcceptedProfile, AGENT_CAPABILITIES } from "../../protocol/words.ts";
 import type { ServedAgent, TlsFiles } from "../../weblisk/server/opened.ts";
 import { askedSpec } from "../commands/spawn.ts";
 import type { CommandHandler, Context } from "../context.ts";
@@ -55,6 +55,7 @@ export const serve: CommandHandler = async (context) => {
     url: () => url ?? "",
     agents: kinds.map(({ name, kind }) => servedAgent(context, name, kind)),
     roots,
+    signing: (flags.signing as AcceptedProfile | undefined) ?? "auto",
     workers: new DaemonTaskWorkers({ link, connect: () => context.connect(), specOf, randomBytes }),
     exchange,
     now: Date.now,

@@ -225,7 +225,7 @@ export class TaskForwarder {
     const isSigned =
       verifier !== undefined &&
       [said.signature, said.signature_jcs].some(
-        (proof) => profileOfSignature(verifier, "result", body, proof) !== undefined,
+        (proof) => profileOfSignature(verifier, "result", body, proof, this.ground.signing) !== undefined,
       );
     if (!isSigned || wireId(said.task_id) !== task_id)
       throw unreachable(kept.agent, "its answer is not signed by its key, for this task", "result_unproven");

@@ -1,8 +1,7 @@
 /** Registered agents and their rights: a registration gives a name, and a person gives rights to the key that has it. */
 import { createHash } from "node:crypto";
-import type { AlgorithmName } from "../../protocol/words.ts";
+import type { AlgorithmName, SigningProfile } from "../../protocol/words.ts";
 import { ALGORITHMS } from "../identity/algorithms.ts";
-import type { SigningProfile } from "../signing/operations.ts";
 import type { ServerFiles } from "./files.ts";
 
 export interface RegisteredAgent {

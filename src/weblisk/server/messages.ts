@@ -1,5 +1,6 @@
 /** Messages to a served agent (weblisk.txt, What Gets Signed): it tells what it can do; work is a task. Pure. */
 import type { JsonObject } from "../../base/json.ts";
+import type { AcceptedProfile } from "../../protocol/words.ts";
 import { type IdentityKey, verifierOf } from "../identity/algorithms.ts";
 import { profileOfSignature, signedBy } from "../signing/operations.ts";
 import { readAs } from "../types/read.ts";
@@ -19,12 +20,14 @@ export interface MessageFacts {
   readonly trace: string;
   /** Epoch seconds. */
   readonly now: number;
+  /** The profile in which it must be signed. */
+  readonly signing: AcceptedProfile | undefined;
 }
 
 /** The signed answer. Throws INVALID_SIGNATURE for a signature of somebody else, and FORBIDDEN for another's name. */
 export const answerMessage = (
   body: WireBody,
-  { served, key, caller, id, trace, now }: MessageFacts,
+  { served, key, caller, id, trace, now, signing }: MessageFacts,
 ): JsonObject => {
   const { from, to, action, signature } = readAs(AgentMessage, body.value);
   const { name, algorithm, public_key, profile } = caller.agent;
@@ -39,7 +42,8 @@ export const answerMessage = (
   const verifier = verifierOf({ algorithm, publicKey: public_key });
   const isForged =
     signature !== undefined &&
-    (verifier === undefined || profileOfSignature(verifier, "message", body, signature) === undefined);
+    (verifier === undefined ||
+      profileOfSignature(verifier, "message", body, signature, signing) === undefined);
   if (isForged)
     throw new WebliskRefusal("INVALID_SIGNATURE", "The message was not signed by its sender's key.", {
       reason: "message_signature",

@@ -1,6 +1,7 @@
 /** Types alone: the world that a server needs, and the agents that it serves. */
 
 import type { JsonObject } from "../../base/json.ts";
+import type { AcceptedProfile } from "../../protocol/words.ts";
 import type { KeptKeys } from "../identity/kept-keys.ts";
 import type { WireBody } from "../wire/body.ts";
 import type { RegisteredAgent } from "./grants.ts";
@@ -147,6 +148,8 @@ export interface ServerConfig {
   /** Base of the URLs that others are told, without a slash at its end. */
   readonly url: () => string;
   readonly agents: readonly ServedAgent[];
+  /** The profile in which senders sign, and in which they are answered; `auto`, the default: that of each sender's own. */
+  readonly signing?: AcceptedProfile;
   /** Directories in which tasks may work, as realpaths; the first one is for tasks that name none. */
   readonly roots: readonly string[];
 }

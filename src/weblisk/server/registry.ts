@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { JsonObject } from "../../base/json.ts";
 import { WEBLISK_AGENTS_MAX, WEBLISK_REGISTRATIONS_MAX } from "../../base/limits.ts";
-import { SIGNING_ALGORITHMS } from "../../protocol/words.ts";
+import { type AcceptedProfile, SIGNING_ALGORITHMS } from "../../protocol/words.ts";
 import { type IdentityKey, publicTextOf, type Verifier, verifierOf } from "../identity/algorithms.ts";
 import { ORCHESTRATOR } from "../identity/key-files.ts";
 import { unsignedKeyOf } from "../identity/rotation.ts";
@@ -22,6 +22,13 @@ import { type RateTeller, RequestRate } from "./rates.ts";
 
 /** The one version of the protocol that there is. */
 const PROTOCOL_VERSION = "1";
+
+/** The text that a sender signs. */
+const SIGNED_TEXT: Readonly<Record<AcceptedProfile, string>> = {
+  auto: "JSON.stringify(manifest)",
+  literal: "JSON.stringify(manifest)",
+  jcs: "its canonical JSON (RFC 8785)",
+};
 
 export interface WireCaller {
   readonly agent: RegisteredAgent;
@@ -54,7 +61,10 @@ export class AgentRegistry {
     this.key = ground.keys.of(ORCHESTRATOR);
     this.verifier = verifierOf({ algorithm: this.key.algorithm.name, publicKey: publicTextOf(this.key) })!;
     const known = files.names("agents").flatMap((name) => files.read<RegisteredAgent>("agents", name) ?? []);
-    this.agents = new Map(known.map((agent) => [agent.name, agent]));
+    const { signing = "auto" } = ground;
+    // One that registered in another profile, before this server, is answered in the one that is spoken now.
+    const pinned = signing === "auto" ? known : known.map((agent) => ({ ...agent, profile: signing }));
+    this.agents = new Map(pinned.map((agent) => [agent.name, agent]));
   }
 
   size(): number {
@@ -80,11 +90,11 @@ export class AgentRegistry {
     const found = this.agents.get(name);
     const algorithm = this.algorithmOf(manifest.public_key, manifest.public_key_alg);
     const verifier = algorithm && verifierOf({ algorithm, publicKey: manifest.public_key });
-    const profile = verifier && profileOfMember(verifier, body, "manifest", signature);
+    const profile = verifier && profileOfMember(verifier, body, "manifest", signature, this.ground.signing);
     if (profile === undefined || algorithm === undefined)
       throw new WebliskRefusal(
         "INVALID_SIGNATURE",
-        "The manifest is not signed by its public_key; sign JSON.stringify(manifest) with its private key.",
+        `The manifest is not signed by its public_key; sign ${SIGNED_TEXT[this.ground.signing ?? "auto"]} with its private key.`,
         { reason: "manifest_signature" },
       );
     if (found !== undefined && found.public_key !== manifest.public_key)

@@ -166,6 +166,7 @@ export class WebliskServer {
       id: newWireId(this.ground.randomBytes),
       trace: ids.trace,
       now,
+      signing: this.ground.signing,
     });
   }
 

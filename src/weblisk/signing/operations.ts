@@ -4,12 +4,9 @@
  */
 import type { JsonObject } from "../../base/json.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
+import type { AcceptedProfile, SigningProfile } from "../../protocol/words.ts";
 import { holds, type IdentityKey, signText, type Verifier } from "../identity/algorithms.ts";
 import { type WireBody, withoutNulls } from "../wire/body.ts";
-
-export type SigningProfile = "literal" | "jcs";
-/** `auto` accepts both. */
-export type AcceptedProfile = SigningProfile | "auto";
 
 /** The members that a signature covers, in the document's order. */
 const SIGNED_MEMBERS = {

@@ -5,14 +5,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { canonicalJson } from "../../../src/protocol/canonical-json.ts";
-import type { AlgorithmName } from "../../../src/protocol/words.ts";
+import type { AlgorithmName, SigningProfile } from "../../../src/protocol/words.ts";
 import { signText, verifierOf } from "../../../src/weblisk/identity/algorithms.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
-import {
-  profileOfSignature,
-  type SignedOperation,
-  type SigningProfile,
-} from "../../../src/weblisk/signing/operations.ts";
+import { profileOfSignature, type SignedOperation } from "../../../src/weblisk/signing/operations.ts";
 import { issueToken } from "../../../src/weblisk/signing/tokens.ts";
 import { AgentManifest, RegisterResponse } from "../../../src/weblisk/types/agents.ts";
 import { ErrorResponse } from "../../../src/weblisk/types/talk.ts";

@@ -1,7 +1,7 @@
 /** An agent elsewhere on Weblisk's wire: it signs its manifest and sends requests, as the document tells. */
 import { randomBytes } from "node:crypto";
 import { canonicalJson } from "../../../src/protocol/canonical-json.ts";
-import type { AlgorithmName } from "../../../src/protocol/words.ts";
+import type { AlgorithmName, SigningProfile } from "../../../src/protocol/words.ts";
 import {
   ALGORITHMS,
   type IdentityKey,
@@ -9,7 +9,6 @@ import {
   publicTextOf,
   signText,
 } from "../../../src/weblisk/identity/algorithms.ts";
-import type { SigningProfile } from "../../../src/weblisk/signing/operations.ts";
 
 export interface WireReply {
   readonly status: number;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
-import type { AlgorithmName } from "../../../src/protocol/words.ts";
+import type { AcceptedProfile, AlgorithmName } from "../../../src/protocol/words.ts";
 import { exchange } from "../../../src/weblisk/client/exchange.ts";
 import { KeptKeys } from "../../../src/weblisk/identity/kept-keys.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
@@ -136,6 +136,7 @@ const TRAIL = ["meet", "admit", "settle"].map((action, at) => ({
 export const makeServed = async (
   algorithm: AlgorithmName = "Ed25519",
   stateDir = mkdtempSync(join(tmpdir(), "holdfast-weblisk-")),
+  signing?: AcceptedProfile,
 ): Promise<Served> => {
   for (const name of [ORCHESTRATOR, "echo"]) ensureIdentity(stateDir, name, algorithm);
   const orders: TaskOrder[] = [];
@@ -151,6 +152,7 @@ export const makeServed = async (
     url: () => base,
     agents: [{ name: "echo", description: "It echoes.", capabilities: ["llm:chat"], max_concurrent: 4 }],
     roots: [realpathSync(stateDir)],
+    ...(signing !== undefined && { signing }),
     workers: endAtOnce({ orders, posts, now: () => now, isReachable: () => isThere }),
     exchange,
     now: () => now,
