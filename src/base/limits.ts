@@ -1393,6 +1393,8 @@ export const WEBLISK_SEEN_RETRY_S = 60;
 /** X-Request-Ids that a server remembers for the replay window, and those of one agent among them. */
 export const WEBLISK_REQUEST_IDS_MAX = 20_000;
 export const WEBLISK_AGENT_REQUEST_IDS_MAX = 2_000;
+/** Bytes of an answer that is kept for the repeat of its request. */
+export const WEBLISK_KEPT_ANSWER_MAX_BYTES = 32 * 1024;
 /** The port of an orchestrator. */
 export const WEBLISK_PORT_DEFAULT = 9_800;
 /** Bytes of a file of the server: an agent, a grant, the signed result of a task. */

@@ -14,6 +14,7 @@ import { HealthDesk, type HealthGround } from "../server/health.ts";
 import { OnceTable } from "../server/once.ts";
 import type { ServedAgent, ServerGround, TaskSender } from "../server/ports.ts";
 import { RequestRate } from "../server/rates.ts";
+import { RequestIdTable, requestDigest } from "../server/request-ids.ts";
 import { digestOf } from "../server/results.ts";
 import { routeIn, type WireRoute } from "../server/routes.ts";
 import { answered, type WireRequest } from "../server/server.ts";
@@ -65,11 +66,13 @@ export class FederationGateway {
   private readonly verifier: Verifier;
   private readonly health: HealthDesk;
   private readonly once: OnceTable;
+  private readonly requestIds: RequestIdTable;
   private readonly rate = new RequestRate(FEDERATION_NOTES_MAX);
 
   constructor(ground: GatewayGround) {
     this.ground = ground;
     this.once = new OnceTable(ground.files);
+    this.requestIds = new RequestIdTable(ground.files);
     this.health = new HealthDesk(ground);
     this.verifier = verifierOf({
       algorithm: ground.key.algorithm.name,
@@ -79,23 +82,28 @@ export class FederationGateway {
 
   /** Never rejects. */
   answer(request: WireRequest): Promise<WireAnswer> {
-    return answered(request, this.ground, async (ids) => ({
-      status: 200,
-      body: await this.answerOf(request, ids),
-      headers: {},
-    }));
+    return answered(request, this.ground, (ids) => this.answerOf(request, ids));
   }
 
   private async answerOf(
     { method, url, headers, body: read }: WireRequest,
     ids: RequestIds,
-  ): Promise<JsonObject> {
+  ): Promise<WireAnswer> {
     const route = routeIn(FEDERATION_ROUTES, method, url);
     // The token is looked at before a byte of the body.
     const peer = route.needsToken === true ? await this.holder(tokenOf(headers)) : undefined;
     const { bodyMax } = route;
-    const body = bodyMax === undefined ? undefined : readBody(await read(bodyMax), bodyMax);
-    return this.endpoints[route.endpoint]({ route, url, ids, body, peer });
+    const bytes = bodyMax === undefined ? undefined : await read(bodyMax);
+    const body = bytes && readBody(bytes, bodyMax);
+    const done = async (): Promise<WireAnswer> => {
+      const told = await this.endpoints[route.endpoint]({ route, url, ids, body, peer });
+      return { status: 200, body: told, headers: {} };
+    };
+    // A repeat of a task has its first answer by its id; notes without a token count once by their nonces.
+    if (peer === undefined || bytes === undefined || !ids.isClientsRequest) return done();
+    const digest = requestDigest(method, url, bytes);
+    const named = { sender: senderOf(peer), id: ids.request, digest, keepsAnswer: false };
+    return this.requestIds.once(named, this.ground.now(), done);
   }
 
   private readonly endpoints: Readonly<
@@ -228,8 +236,7 @@ export class FederationGateway {
   ): Promise<JsonObject> {
     const { tasks } = this.ground;
     const sender: TaskSender = {
-      // No registered agent has a colon in its name.
-      agent: { name: `hub:${peer.hub_id}`, profile: "literal" },
+      agent: { name: senderOf(peer), profile: "literal" },
       capabilities: served.capabilities,
       keepsResults: false,
     };
@@ -375,6 +382,9 @@ export class FederationGateway {
     return { audience: this.ground.own.hub_id, now_s: Math.floor(this.ground.now() / 1_000) };
   }
 }
+
+/** No registered agent has a colon in its name. */
+const senderOf = ({ hub_id }: Pick<PeerView, "hub_id">): string => `hub:${hub_id}`;
 
 const metPeer = ({ hub_id, session }: PeerView): { readonly hub_id: string; readonly session: string } => ({
   hub_id,

@@ -18,6 +18,7 @@ type Folder =
   | "grants"
   | "nonces"
   | "orchestrators"
+  | "requests"
   | "results"
   | "turns";
 

@@ -1,15 +1,25 @@
 /**
  * X-Request-Id, where a client sends one (weblisk notes 3.3): within the replay window it stands for one request of one agent, which
- * is done once. Tasks, events and approvals have tables of their own, which last; these ids are forgotten with their server. Pure.
+ * is done once. Each is a file too, so a server that starts again, or a second one on the same state directory, knows it. Tasks,
+ * events and approvals have tables of their own, which last longer.
  */
 import { createHash } from "node:crypto";
 import {
   WEBLISK_AGENT_REQUEST_IDS_MAX,
+  WEBLISK_KEPT_ANSWER_MAX_BYTES,
   WEBLISK_REPLAY_WINDOW_S,
   WEBLISK_REQUEST_IDS_MAX,
   WEBLISK_SEEN_RETRY_S,
+  WEBLISK_SEEN_TIDY_MS,
 } from "../../base/limits.ts";
 import { WebliskRefusal, type WireAnswer } from "../wire/refusal.ts";
+import type { ServerFiles } from "./files.ts";
+
+export type RequestIdFiles = Pick<ServerFiles, "names" | "read" | "write" | "remove" | "tidy">;
+
+const FOLDER = "requests";
+const WINDOW_MS = WEBLISK_REPLAY_WINDOW_S * 1_000;
+const RULE = { keep_ms: WINDOW_MS, every_ms: WEBLISK_SEEN_TIDY_MS };
 
 export interface NamedRequest {
   /** The agent that sent it. */
@@ -26,18 +36,35 @@ interface SeenRequest extends Pick<NamedRequest, "sender" | "digest"> {
   answer?: Promise<WireAnswer>;
 }
 
+/** A seen request as its file has it. */
+interface KeptRequest extends Pick<SeenRequest, "digest" | "seen_ms"> {
+  readonly answer?: WireAnswer;
+}
+
+/** No sender has a blank in its name. */
+const nameOf = ({ sender, id }: NamedRequest): string =>
+  createHash("sha256").update(`${sender} ${id}`).digest("hex");
+
 /** SHA-256 in hex of all that a request asks for. */
 export const requestDigest = (method: string, url: string, body: Uint8Array): string =>
   createHash("sha256").update(`${method} ${url}\n`).update(body).digest("hex");
 
 export class RequestIdTable {
+  private readonly files: RequestIdFiles;
   private readonly max: number;
   private readonly agentMax: number;
   /** The oldest first. */
   private readonly seen = new Map<string, SeenRequest>();
+  /** How many each agent has, since this server began. */
   private readonly held = new Map<string, number>();
+  private onDisk = 0;
 
-  constructor(max = WEBLISK_REQUEST_IDS_MAX, agentMax = WEBLISK_AGENT_REQUEST_IDS_MAX) {
+  constructor(
+    files: RequestIdFiles,
+    max = WEBLISK_REQUEST_IDS_MAX,
+    agentMax = WEBLISK_AGENT_REQUEST_IDS_MAX,
+  ) {
+    this.files = files;
     this.max = max;
     this.agentMax = agentMax;
   }
@@ -48,31 +75,51 @@ export class RequestIdTable {
    */
   async once(asked: NamedRequest, now: number, work: () => Promise<WireAnswer>): Promise<WireAnswer> {
     this.forgetOld(now);
-    const key = `${asked.sender} ${asked.id}`;
-    const found = this.seen.get(key);
+    const name = nameOf(asked);
+    const found = this.seen.get(name) ?? this.kept(name, now);
     if (found !== undefined && found.digest !== asked.digest)
       throw new WebliskRefusal(
         "INVALID_REQUEST",
         "This X-Request-Id came with another request; make a new one for each.",
         { reason: "request_id_reused", http: 409 },
       );
-    if (found !== undefined) return found.answer ?? work();
-    this.checkRoom(asked.sender);
-    const entry: SeenRequest = { sender: asked.sender, digest: asked.digest, seen_ms: now };
-    this.seen.set(key, entry);
-    this.count(asked.sender, 1);
+    if (found?.answer !== undefined) return found.answer;
+    // Without its answer it is done again: by tables that know it, or because its server died before there was one.
+    if (found !== undefined && !asked.keepsAnswer) return work();
+    if (found === undefined) this.checkRoom(asked.sender);
+    const { sender, digest } = asked;
+    const entry: SeenRequest = { sender, digest, seen_ms: now };
+    this.files.write(FOLDER, name, { digest, seen_ms: now } satisfies KeptRequest);
+    this.seen.set(name, entry);
+    if (found === undefined) this.onDisk += 1;
+    this.count(sender, 1);
     const answer = work();
     if (asked.keepsAnswer) entry.answer = answer;
     try {
-      return await answer;
+      const done = await answer;
+      if (asked.keepsAnswer) this.keepAnswer(name, { digest, seen_ms: now, answer: done });
+      return done;
     } catch (cause) {
-      this.forget(key, entry);
+      this.forget(name, entry);
       throw cause;
     }
   }
 
+  /** One that an earlier server, or another one, has seen. */
+  private kept(name: string, now: number): Pick<SeenRequest, "digest" | "answer"> | undefined {
+    const kept = this.files.read<KeptRequest>(FOLDER, name);
+    if (kept === undefined || kept.seen_ms < now - WINDOW_MS) return undefined;
+    const { digest, answer } = kept;
+    return { digest, ...(answer !== undefined && { answer: Promise.resolve(answer) }) };
+  }
+
+  private keepAnswer(name: string, kept: KeptRequest): void {
+    if (Buffer.byteLength(JSON.stringify(kept)) <= WEBLISK_KEPT_ANSWER_MAX_BYTES)
+      this.files.write(FOLDER, name, kept);
+  }
+
   private checkRoom(sender: string): void {
-    if (this.seen.size < this.max && (this.held.get(sender) ?? 0) < this.agentMax) return;
+    if (this.onDisk < this.max && (this.held.get(sender) ?? 0) < this.agentMax) return;
     throw new WebliskRefusal("RATE_LIMITED", "Too many request ids are remembered; try again later.", {
       reason: "request_ids_full",
       retry_after: WEBLISK_SEEN_RETRY_S,
@@ -80,16 +127,19 @@ export class RequestIdTable {
   }
 
   private forgetOld(now: number): void {
-    for (const [key, entry] of this.seen) {
-      if (entry.seen_ms >= now - WEBLISK_REPLAY_WINDOW_S * 1_000) return;
-      this.forget(key, entry);
+    for (const [name, entry] of this.seen) {
+      if (entry.seen_ms >= now - WINDOW_MS) break;
+      this.forget(name, entry);
     }
+    if (this.files.tidy(FOLDER, now, RULE)) this.onDisk = this.files.names(FOLDER).length;
   }
 
   /** Unless it is another one by now. */
-  private forget(key: string, entry: SeenRequest): void {
-    if (this.seen.get(key) !== entry) return;
-    this.seen.delete(key);
+  private forget(name: string, entry: SeenRequest): void {
+    if (this.seen.get(name) !== entry) return;
+    this.seen.delete(name);
+    this.files.remove(FOLDER, name);
+    this.onDisk -= 1;
     this.count(entry.sender, -1);
   }
 

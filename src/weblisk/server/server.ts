@@ -54,7 +54,7 @@ export class WebliskServer {
   /** Also for a gateway that serves the same agents. */
   readonly tasks: TaskTable;
   private readonly health: HealthDesk;
-  private readonly requestIds = new RequestIdTable();
+  private readonly requestIds: RequestIdTable;
 
   constructor(ground: ServerGround) {
     const files = new ServerFiles(ground.stateDir);
@@ -67,6 +67,7 @@ export class WebliskServer {
     this.forwarder = new TaskForwarder(ground, files, this.registry);
     this.tasks = new TaskTable(ground, files, this.forwarder);
     this.health = new HealthDesk(ground);
+    this.requestIds = new RequestIdTable(files);
   }
 
   /** Never rejects. */

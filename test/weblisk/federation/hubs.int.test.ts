@@ -348,3 +348,27 @@ it("a change of key that both keys have signed is told with the next handshake",
   await asker.connect("b.example");
   expect(b.registry.peers.get("a.example")?.public_key).toBe(key.algorithm.textOf(key.publicKey));
 });
+
+it("the id of a request counts once at a gateway, also after it started again", async () => {
+  const [a, b] = await agreed();
+  await a.asker.connect("b.example");
+  const headers = { authorization: `Bearer ${tokenAt(a, b)}`, "x-request-id": newId() };
+  const asked = (prompt: string): object =>
+    signedNote(a.ground, ownOf(a), "b.example", {
+      id: newId(),
+      capability: "seo:analyze",
+      inputs: { prompt },
+    });
+  const first = asked("once");
+  const done = await send(b.url, "POST", "/v1/federation/task", first, headers);
+  expect(done.status).toBe(200);
+  b.start();
+  expect((await send(b.url, "POST", "/v1/federation/task", first, headers)).body.task_id).toBe(
+    done.body.task_id,
+  );
+  expect(await send(b.url, "POST", "/v1/federation/task", asked("another"), headers)).toMatchObject({
+    status: 409,
+    body: { detail: { reason: "request_id_reused" } },
+  });
+  expect(b.orders).toHaveLength(1);
+});
