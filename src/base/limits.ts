@@ -1397,6 +1397,11 @@ export const WEBLISK_AGENT_REQUEST_IDS_MAX = 2_000;
 export const WEBLISK_KEPT_ANSWER_MAX_BYTES = 32 * 1024;
 /** The port of an orchestrator. */
 export const WEBLISK_PORT_DEFAULT = 9_800;
+/** Requests of the operator in a minute (weblisk notes 2.4): reads, and changes. */
+export const WEBLISK_ADMIN_READS_MAX = 60;
+export const WEBLISK_ADMIN_WRITES_MAX = 20;
+/** Random bytes of the operator's token. */
+export const WEBLISK_ADMIN_TOKEN_BYTES = 32;
 /** Bytes of a file of the server: an agent, a grant, the signed result of a task. */
 export const WEBLISK_FILE_MAX_BYTES = 4 * 1024 * 1024;
 /** Bytes of an agent's answer in the result of a task; the rest stays in the log. */

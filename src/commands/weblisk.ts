@@ -119,6 +119,12 @@ export const WEBLISK_COMMANDS = inGroup("This machine", [
         default: "auto, each as it registered",
       },
       {
+        name: "admin",
+        type: "string",
+        value: "[HOST:]PORT",
+        help: "also serve /v1/admin there, on the loopback, for weblisk/admin.token",
+      },
+      {
         name: "federation",
         type: "string",
         value: "[HOST:]PORT",

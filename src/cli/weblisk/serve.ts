@@ -8,7 +8,7 @@ import { makeRandomPool } from "../../base/random-pool.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { type AcceptedProfile, AGENT_CAPABILITIES } from "../../protocol/words.ts";
-import type { ServedAgent, TlsFiles } from "../../weblisk/server/opened.ts";
+import type { ServedAgent, TlsFiles, WebliskServer } from "../../weblisk/server/opened.ts";
 import { askedSpec } from "../commands/spawn.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import { LastingLink } from "../lasting-link.ts";
@@ -71,9 +71,27 @@ export const serve: CommandHandler = async (context) => {
   url = (url ?? listening.url).replace(/\/+$/, "");
   const more = { tasks: answering.tasks, desk: deskOf(link), ...(files && { tls: files }) };
   const gateway = await openGateway(context, { ...ground, ...more });
+  const admin = await openAdmin(context, answering, link);
   context.onInterrupt = { sentence: "Tasks go on, and the next server knows them." };
-  await context.stdout(`${url}\n${gateway === undefined ? "" : `${gateway}\n`}`);
+  await context.stdout(
+    [url, gateway, admin].flatMap((one) => (one === undefined ? [] : `${one}\n`)).join(""),
+  );
   return new Promise(() => undefined);
+};
+
+/** The operator's listener, whose token is in a file of the state directory. Its URL; undefined if none is wanted. */
+const openAdmin = async (
+  { flags, stateDir, cleanups }: Context,
+  answering: WebliskServer,
+  link: LastingLink,
+): Promise<string | undefined> => {
+  if (flags.admin === undefined) return undefined;
+  const { listen, newAdminToken } = await server();
+  const token = newAdminToken(stateDir);
+  const desk = answering.admin({ token, peers: () => link.ask("peer/list", {}) });
+  const listening = await listen(desk, listenAddress(flags.admin as string)!);
+  cleanups.push(() => listening.close());
+  return listening.url;
 };
 
 const tlsFilesOf = ({ cwd, flags }: Context): TlsFiles | undefined => {

@@ -45,6 +45,7 @@ export const serveProblems = (call: Call, place?: CallPlace): readonly string[] 
   problems.push(
     ...placeProblems("listen", listenAddress(flags.listen as string | undefined), "url", flags),
     ...tlsProblems(flags),
+    ...adminProblems(flags),
     ...capabilityProblems((flags.capability as string[] | undefined) ?? []),
     ...hubProblems(call, names),
   );
@@ -75,6 +76,16 @@ const placeProblems = (
   if (said !== undefined && !/^https?:\/\/[^\s/?#]+(?:\/[^\s?#]*)?$/.test(said))
     problems.push(`--${url} takes an address with http:// or https://`);
   return problems;
+};
+
+/** A certificate opens no way to it: the operator is at this machine. */
+const adminProblems = ({ admin }: Call["flags"]): readonly string[] => {
+  if (admin === undefined) return [];
+  const address = listenAddress(admin as string);
+  if (address === undefined) return ["--admin takes [HOST:]PORT with an IP address"];
+  return isLoopback(address.host)
+    ? []
+    : [`--admin takes an address of the loopback alone, as 127.0.0.1:${address.port}`];
 };
 
 const HUB = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;

@@ -11,7 +11,7 @@ import type { WireBody } from "../wire/body.ts";
 import { ulidOfWireId, wireId, wireIdOfUlid } from "../wire/ids.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
 import { AGENT, SENDER } from "./labels.ts";
-import type { ServerGround, TaskApproval } from "./ports.ts";
+import type { NamedCaller, ServerGround, TaskApproval } from "./ports.ts";
 import { type RateTeller, RequestRate } from "./rates.ts";
 import type { WireCaller } from "./registry.ts";
 import { APPROVE, needs } from "./rights.ts";
@@ -52,7 +52,7 @@ export class ApprovalDesk {
   }
 
   /** Pending ones: of all tasks for somebody who may decide them, else of the caller's own. */
-  async pending({ agent, capabilities }: WireCaller, told: RateTeller): Promise<JsonObject> {
+  async pending({ agent, capabilities }: NamedCaller, told: RateTeller): Promise<JsonObject> {
     this.rate.take(agent.name, this.ground.now(), told);
     const open = await this.ground.workers.approvals();
     const isAll = capabilities.includes(APPROVE);

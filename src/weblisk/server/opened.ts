@@ -1,5 +1,7 @@
 /** The server as the command line loads it. */
+
 export { KeptKeys } from "../identity/kept-keys.ts";
+export { newAdminToken } from "./admin-token.ts";
 export { ServerFiles } from "./files.ts";
 export { fingerprintOf, grant, grantedTo, registered } from "./grants.ts";
 export { listen } from "./listener.ts";

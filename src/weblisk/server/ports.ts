@@ -119,6 +119,12 @@ export interface TaskSender {
   readonly keepsResults?: false;
 }
 
+/** Somebody who asks, by name and rights alone. */
+export interface NamedCaller {
+  readonly agent: { readonly name: string };
+  readonly capabilities: readonly string[];
+}
+
 /** Somebody who does tasks: an agent of this machine, or one that has registered from elsewhere. */
 export interface TaskTarget extends Pick<ServedAgent, "name" | "capabilities" | "max_concurrent"> {
   readonly elsewhere?: RegisteredAgent;

@@ -186,11 +186,25 @@ export class AgentRegistry {
   }
 
   /** Frees the name; its token holds no more. */
-  deregister({ agent: { name } }: WireCaller): JsonObject {
+  deregister({ agent: { name } }: Pick<WireCaller, "agent">): JsonObject {
     this.files.remove("agents", name);
     this.files.remove("grants", name);
     this.agents.delete(name);
     return { status: "deregistered" };
+  }
+
+  /** Takes all rights from the key, and ends its token; the name stays the key's. */
+  revokeKey(agent: RegisteredAgent): JsonObject {
+    this.files.remove("grants", agent.name);
+    // No token has this digest.
+    const revoked = { ...agent, token_digest: "", expires_at: this.seconds() };
+    this.files.write("agents", agent.name, revoked);
+    this.agents.set(agent.name, revoked);
+    return { status: "revoked" };
+  }
+
+  all(): readonly RegisteredAgent[] {
+    return [...this.agents.values()];
   }
 
   find(name: string): RegisteredAgent | undefined {

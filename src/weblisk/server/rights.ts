@@ -1,6 +1,6 @@
 /** Rights that a person grants by name, and the answer to a sender that lacks one. Pure. */
 import { WebliskRefusal } from "../wire/refusal.ts";
-import type { TaskSender } from "./ports.ts";
+import type { NamedCaller } from "./ports.ts";
 
 /** To answer approvals of tasks. Neither this nor the next one is of the document's list: no manifest of others asks for them by chance. */
 export const APPROVE = "approval:answer";
@@ -13,10 +13,7 @@ export const RECEIVE = "http:receive";
 export const PUBLISH = "realtime:publish";
 
 /** Throws FORBIDDEN unless the sender has the capability. */
-export const needs = (
-  { agent, capabilities }: Pick<TaskSender, "agent" | "capabilities">,
-  capability: string,
-): void => {
+export const needs = ({ agent, capabilities }: NamedCaller, capability: string): void => {
   if (!capabilities.includes(capability))
     throw new WebliskRefusal(
       "FORBIDDEN",

@@ -7,6 +7,7 @@ import { readBody, type WireBody } from "../wire/body.ts";
 import { idsOf, type RequestIds, tokenOf, type WireHeaders } from "../wire/headers.ts";
 import { newWireId } from "../wire/ids.ts";
 import { answerOfRefusal, refusalOfError, WebliskRefusal, type WireAnswer } from "../wire/refusal.ts";
+import { AdminDesk, type AdminTerms } from "./admin.ts";
 import { ApprovalDesk } from "./approvals.ts";
 import { Channels } from "./channels.ts";
 import { EventPost } from "./events.ts";
@@ -45,6 +46,7 @@ const ok = (body: JsonObject): WireAnswer => ({ status: 200, body, headers: {} }
 
 export class WebliskServer {
   private readonly ground: ServerGround;
+  private readonly files: ServerFiles;
   private readonly registry: AgentRegistry;
   private readonly channels: Channels;
   private readonly approvals: ApprovalDesk;
@@ -58,6 +60,7 @@ export class WebliskServer {
 
   constructor(ground: ServerGround) {
     const files = new ServerFiles(ground.stateDir);
+    this.files = files;
     this.ground = ground;
     this.registry = new AgentRegistry(ground, files);
     this.channels = new Channels(ground, files, this.registry);
@@ -73,6 +76,18 @@ export class WebliskServer {
   /** Never rejects. */
   answer(request: WireRequest): Promise<WireAnswer> {
     return answered(request, this.ground, (ids, told) => this.answerOf(request, ids, told));
+  }
+
+  /** The operator's own paths, for a listener of their own. */
+  admin(terms: AdminTerms): Pick<WebliskServer, "answer"> {
+    const { ground, files, registry, approvals, trail } = this;
+    const desk = new AdminDesk({ ...terms, ground, files, registry, approvals, trail });
+    return {
+      answer: (request) =>
+        answered(request, ground, (_, told) =>
+          desk.answer(request.method, request.url, request.headers, told),
+        ),
+    };
   }
 
   private async answerOf(request: WireRequest, ids: RequestIds, told: RateTeller): Promise<WireAnswer> {

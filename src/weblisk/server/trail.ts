@@ -2,9 +2,8 @@
 import type { JsonObject } from "../../base/json.ts";
 import { WEBLISK_TRAIL_LOOKS_MAX, WEBLISK_TRAIL_PAGE_MAX } from "../../base/limits.ts";
 import { WebliskRefusal } from "../wire/refusal.ts";
-import type { ServerGround } from "./ports.ts";
+import type { NamedCaller, ServerGround } from "./ports.ts";
 import { type RateTeller, RequestRate } from "./rates.ts";
-import type { WireCaller } from "./registry.ts";
 import { AUDIT, needs } from "./rights.ts";
 
 /** Members by which entries are chosen, each by equality. */
@@ -19,7 +18,7 @@ export class TrailReader {
   }
 
   /** One page. `next_cursor` is there until the trail ends; a page may be empty, if its entries were not chosen. */
-  async page(url: string, caller: WireCaller, told: RateTeller): Promise<JsonObject> {
+  async page(url: string, caller: NamedCaller, told: RateTeller): Promise<JsonObject> {
     needs(caller, AUDIT);
     this.rate.take(caller.agent.name, this.ground.now(), told);
     const query = new URLSearchParams(url.split("?")[1] ?? "");

@@ -9,6 +9,7 @@ import type { AcceptedProfile, AlgorithmName } from "../../../src/protocol/words
 import { exchange } from "../../../src/weblisk/client/exchange.ts";
 import { KeptKeys } from "../../../src/weblisk/identity/kept-keys.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../../../src/weblisk/identity/key-files.ts";
+import type { AdminTerms } from "../../../src/weblisk/server/admin.ts";
 import { ServerFiles } from "../../../src/weblisk/server/files.ts";
 import { grant } from "../../../src/weblisk/server/grants.ts";
 import { listen } from "../../../src/weblisk/server/listener.ts";
@@ -30,6 +31,8 @@ export interface Served {
   readonly posts: readonly EventAtBox[];
   /** Defects that the server told. */
   readonly defects: readonly unknown[];
+  /** Serves the operator, too. The base of its paths. */
+  admin(terms: AdminTerms): Promise<string>;
   /** Leaves its state directory. */
   stop(): void;
   close(): void;
@@ -160,9 +163,18 @@ export const makeServed = async (
     randomBytes,
     tell: (defect) => defects.push(defect),
   });
-  const { address, close } = await listen(server, { host: "127.0.0.1", port: 0 });
+  const { address, close: closeServer } = await listen(server, { host: "127.0.0.1", port: 0 });
+  const closing = [closeServer];
+  const close = () => {
+    for (const one of closing) one();
+  };
   base = `http://127.0.0.1:${address.port}`;
   return {
+    admin: async (terms) => {
+      const opened = await listen(server.admin(terms), { host: "127.0.0.1", port: 0 });
+      closing.push(() => opened.close());
+      return `http://127.0.0.1:${opened.address.port}`;
+    },
     base,
     stateDir,
     orders,
