@@ -231,6 +231,7 @@ describe("the configuration", () => {
         adapters: [],
         binaries: {},
         defaults: {},
+        federation: { peers: {} },
         hosts: {},
         kinds: {},
         roles: {},
