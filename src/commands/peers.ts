@@ -23,7 +23,7 @@ export const PEER_COMMANDS = inGroup("This machine", [
     exits: [6, 7, 11],
     summary: "Agree to federate with another hub: what it may ask for, and what may cross",
     details:
-      "Nothing crosses before a handshake in which both hubs prove their keys. Names of fields are compared without case and separators, at every depth; deny beats allow. The same again with other flags changes the terms. If config.yaml has federation.peers.HUB, its terms hold, and flags for terms are refused.",
+      "Nothing crosses before a handshake in which both hubs prove their keys. Names of fields are compared without case and separators, at every depth; deny beats allow. Again with other flags, it changes those terms, and the others stay. If config.yaml has federation.peers.HUB, its terms hold, and flags for terms are refused.",
     args: [hub, { name: "URL", help: "address of its federation gateway", required: true }],
     flags: [
       {

@@ -206,7 +206,8 @@ const openRuntime = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
-    const { roles, skills, federation, runtimes = {} } = readConfiguration(stateDir)?.configuration ?? {};
+    const { configuration, problems = [] } = readConfiguration(stateDir) ?? {};
+    const { roles, skills, federation, runtimes = {} } = configuration ?? {};
     return yield* options.openRuntime({
       stateDir,
       version,
@@ -217,7 +218,7 @@ const openRuntime = (
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
       captureMaxBytes,
       roles,
-      peers: federation?.peers,
+      peers: problems.length > 0 ? null : federation?.peers,
       runtimes: new Map(
         Object.entries(runtimes).map(([name, one]) => [name, makerFor(name, one, options, socket)]),
       ),

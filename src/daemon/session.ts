@@ -224,9 +224,20 @@ export class Session {
       this.ground.defects.contain("reading a request", () => this.accept(line.text));
   }
 
+  /** A check that throws is a defect of ours, and its client is told all the same. */
+  private parsed(line: Buffer): ReturnType<typeof parseRequest> {
+    try {
+      return parseRequest(line);
+    } catch (cause) {
+      this.ground.defects.tell("reading a request", cause);
+      const error = new HoldfastError("INTERNAL", "The daemon failed to read the request.", { cause });
+      return { head: UNREADABLE, error };
+    }
+  }
+
   private accept(line: Buffer): void {
     const startedAt = performance.now();
-    const parsed = parseRequest(line);
+    const parsed = this.parsed(line);
     if ("error" in parsed) {
       if (this.authorised) this.mistaken(parsed.head, parsed.error, startedAt);
       else this.isAuthorised(undefined);

@@ -35,7 +35,7 @@ const Boundary = z.strictObject({
   allow_fields: fieldNames.default([]),
   deny_fields: fieldNames.default([]),
   max_payload_size: PayloadSize.default(FEDERATED_PAYLOAD_DEFAULT_BYTES),
-  retention,
+  retention: retention.default("none"),
 });
 
 const ConfiguredPeer = z.strictObject({
@@ -52,8 +52,8 @@ export const FederationConfiguration = z.strictObject({
     .default({}),
 });
 
-/** Terms of peers, by the names of their hubs. */
-export type ConfiguredTerms = Readonly<Record<string, PeerTerms>>;
+/** Terms of peers, by the names of their hubs; null while the file has mistakes, so that nobody knows which it has. */
+export type ConfiguredTerms = Readonly<Record<string, PeerTerms>> | null;
 
 /** The known keys below `federation`, for the report of an unknown key. */
 export const federationKeys = ({ length }: readonly PropertyKey[]): readonly string[] => {

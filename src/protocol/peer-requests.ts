@@ -7,7 +7,6 @@ import {
   BOUNDARY_FIELDS_MAX,
   CAPABILITY_MAX_CHARS,
   CROSSING_NAMES_MAX,
-  FEDERATED_PAYLOAD_DEFAULT_BYTES,
   FEDERATED_PAYLOAD_MAX_BYTES,
   HUB_ID_MAX_CHARS,
   PEER_CAPABILITIES_MAX,
@@ -39,13 +38,12 @@ export const fieldNames = z
 export const retention = z
   .string()
   .transform((text) => text.replace(/\s+(?=h$)/, ""))
-  .refine((text) => text === "none" || isHours(text), `is none, or 1h to ${PEER_RETENTION_MAX_HOURS}h`)
-  .default("none");
+  .refine((text) => text === "none" || isHours(text), `is none, or 1h to ${PEER_RETENTION_MAX_HOURS}h`);
 const url = z
   .url({ protocol: /^https?$/, error: "is an http or https address" })
   .max(URL_MAX_CHARS, `may have at most ${URL_MAX_CHARS} characters`)
   .refine(
-    (text) => new URL(text).username === "" && new URL(text).search === "",
+    (text) => !URL.canParse(text) || (new URL(text).username === "" && new URL(text).search === ""),
     "has no user, secret or query",
   );
 const publicKey = z
@@ -70,18 +68,14 @@ export const PEER_REQUESTS = {
     url,
     /** The key that it must show. Default: the first one. */
     public_key: publicKey.nullable().default(null),
-    /** Terms that are not said are those of the configuration, or the defaults. */
+    /** Terms that are not said are those of the configuration, else those agreed before, else the defaults. */
     shared_capabilities: capabilities.optional(),
     data_boundary: z
       .strictObject({
-        allow_fields: fieldNames.default([]),
-        deny_fields: fieldNames.default([]),
-        max_payload_size: z
-          .int()
-          .min(1)
-          .max(FEDERATED_PAYLOAD_MAX_BYTES)
-          .default(FEDERATED_PAYLOAD_DEFAULT_BYTES),
-        retention,
+        allow_fields: fieldNames.optional(),
+        deny_fields: fieldNames.optional(),
+        max_payload_size: z.int().min(1).max(FEDERATED_PAYLOAD_MAX_BYTES).optional(),
+        retention: retention.optional(),
       })
       .optional(),
     rate_limit: z.int().min(1).max(PEER_RATE_MAX).optional(),

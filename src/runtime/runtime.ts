@@ -118,7 +118,7 @@ export const makeRuntime = (
     const openSkills = async () =>
       new (await import("./control/skills.ts")).Skills(core, ground, { spawning, killing, ends });
     const tokens = new Tokens(core);
-    const peers = new PeerRegistry(core, killing.kill, options.peers ?? {});
+    const peers = new PeerRegistry(core, killing.kill, options.peers === undefined ? {} : options.peers);
     return {
       ...calls,
       jobs: makeJobs(calls),

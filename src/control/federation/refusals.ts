@@ -1,7 +1,7 @@
 /** Why something about a peer is refused. Pure. */
 import { FEDERATED_TASKS_MAX, PEERS_MAX } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import type { PeerTier } from "../../protocol/words.ts";
+import type { PeerTier, TaskDirection } from "../../protocol/words.ts";
 
 export const noPeer = (hub_id: string): HoldfastError =>
   new HoldfastError("PEER_NOT_FOUND", `There is no peer "${hub_id}".`);
@@ -65,11 +65,25 @@ export const tooOften = (rate_limit: number, retry_after_ms: number): HoldfastEr
     retry_after_s: Math.ceil(retry_after_ms / 1_000),
   });
 
-export const tooManyAtOnce = (): HoldfastError =>
-  new HoldfastError("RATE_LIMITED", `${FEDERATED_TASKS_MAX} federated tasks are at work already.`, {
-    suggestion: "Wait until one of them has ended.",
-    retry_after_s: 1,
-  });
+export const tooManyAtOnce = (direction: TaskDirection): HoldfastError =>
+  direction === "in"
+    ? new HoldfastError("RATE_LIMITED", `${FEDERATED_TASKS_MAX} federated tasks are at work already.`, {
+        suggestion: "Wait until one of them has ended.",
+        retry_after_s: 1,
+      })
+    : new HoldfastError("RATE_LIMITED", `${FEDERATED_TASKS_MAX} tasks for this hub have no answer yet.`, {
+        suggestion:
+          "Ask for their answers, with the ids that `agent audit list` names: agent peer task --id ID. One that has none is forgotten after an hour.",
+      });
+
+export const notKnown = (hub_id: string): HoldfastError =>
+  new HoldfastError(
+    "INVALID_STATE",
+    `config.yaml has mistakes, so it may have terms of ${hub_id} that nobody knows.`,
+    {
+      suggestion: "Correct it (agent doctor names the mistakes), then: agent daemon upgrade --force",
+    },
+  );
 
 export const otherTask = (task_id: string): HoldfastError =>
   new HoldfastError("ALREADY_EXISTS", `The task ${task_id} was another one.`, {

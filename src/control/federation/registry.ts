@@ -3,12 +3,19 @@ import { FEDERATED_PAYLOAD_DEFAULT_BYTES, PEER_RATE_DEFAULT, PEERS_MAX } from ".
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { ConfiguredTerms } from "../../protocol/federation-configuration.ts";
 import { type FederatedPeer, shapeOf } from "../../protocol/peer.ts";
-import { type PeerMet, type PeerTerms, peerStream, TOLD_CHANGE } from "../../protocol/peer-records.ts";
+import {
+  type DataBoundary,
+  type PeerMet,
+  type PeerTerms,
+  peerStream,
+  TOLD_CHANGE,
+} from "../../protocol/peer-records.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { AlgorithmName, PeerChangeClass } from "../../protocol/words.ts";
 import { ENDPOINT_TIERS, reaches } from "./access.ts";
 import {
   noPeer,
+  notKnown,
   notMet,
   oldDeclaration,
   otherKey,
@@ -44,24 +51,39 @@ const USUAL_TERMS: PeerTerms = {
   rate_limit: PEER_RATE_DEFAULT,
 };
 
-/** The terms of a peer are written in one place: those of the configuration hold, and no others beside them. */
+/** Terms of a command. Those that it does not say stay as they are. */
+export interface SaidTerms {
+  readonly shared_capabilities?: readonly string[] | undefined;
+  readonly data_boundary?:
+    | { readonly [Name in keyof DataBoundary]?: DataBoundary[Name] | undefined }
+    | undefined;
+  readonly rate_limit?: number | undefined;
+}
+
+/**
+ * The terms of a peer are written in one place: those of the configuration hold, and no others beside them. `agreed`: those
+ * until now.
+ */
 export const termsOf = (
   hub_id: string,
-  {
-    shared_capabilities,
-    data_boundary,
-    rate_limit,
-  }: { readonly [Name in keyof PeerTerms]?: PeerTerms[Name] },
+  { shared_capabilities, data_boundary, rate_limit }: SaidTerms,
   configured: ConfiguredTerms,
+  agreed: PeerTerms = USUAL_TERMS,
 ): PeerTerms | HoldfastError => {
+  if (configured === null) return notKnown(hub_id);
   const given = [shared_capabilities, data_boundary, rate_limit].some((term) => term !== undefined);
   const written = Object.hasOwn(configured, hub_id) ? configured[hub_id] : undefined;
   if (written !== undefined)
     return given ? writtenElsewhere(hub_id) : { ...written, source: "configuration" };
   return {
-    shared_capabilities: shared_capabilities ?? USUAL_TERMS.shared_capabilities,
-    data_boundary: data_boundary ?? USUAL_TERMS.data_boundary,
-    rate_limit: rate_limit ?? USUAL_TERMS.rate_limit,
+    shared_capabilities: shared_capabilities ?? agreed.shared_capabilities,
+    data_boundary: {
+      allow_fields: data_boundary?.allow_fields ?? agreed.data_boundary.allow_fields,
+      deny_fields: data_boundary?.deny_fields ?? agreed.data_boundary.deny_fields,
+      max_payload_size: data_boundary?.max_payload_size ?? agreed.data_boundary.max_payload_size,
+      retention: data_boundary?.retention ?? agreed.data_boundary.retention,
+    },
+    rate_limit: rate_limit ?? agreed.rate_limit,
   };
 };
 

@@ -59,7 +59,7 @@ const pressureOf = (
   const open = peer.open.filter(
     (task) => task.direction === direction && now_ms - Date.parse(task.at) < FEDERATED_TASK_MAX_MS,
   );
-  return open.length >= FEDERATED_TASKS_MAX ? tooManyAtOnce() : undefined;
+  return open.length >= FEDERATED_TASKS_MAX ? tooManyAtOnce(direction) : undefined;
 };
 
 /** Without records, the task was admitted before, or the refusal has just been told. */

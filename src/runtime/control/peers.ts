@@ -57,7 +57,8 @@ export class PeerRegistry implements PeersApi {
 
   readonly add: PeersApi["add"] = ({ hub_id, url, public_key, ...said }, options = {}) =>
     this.byOperator(options, "add a peer", hub_id, (there, _, deciding) => {
-      const terms = termsOf(hub_id, said, this.configured);
+      const agreed = there.find((one) => one.hub_id === hub_id);
+      const terms = termsOf(hub_id, said, this.configured, agreed);
       if (terms instanceof HoldfastError) return terms;
       return decideAdd(there, { hub_id, url, public_key, ...terms }, deciding);
     });
@@ -65,7 +66,7 @@ export class PeerRegistry implements PeersApi {
   readonly configure: PeersApi["configure"] = () =>
     Effect.flatMap(this.list(), ({ peers }) =>
       Effect.forEach(
-        peers.filter(({ hub_id }) => Object.hasOwn(this.configured, hub_id)),
+        peers.filter(({ hub_id }) => Object.hasOwn(this.configured ?? {}, hub_id)),
         ({ hub_id, url }) => this.add({ hub_id, url, public_key: null }),
         { discard: true },
       ),

@@ -189,7 +189,7 @@ export class HubAsker {
         renewed = true;
       }
       silent = outcome === "silent" ? silent + 1 : 0;
-      if (silent >= FEDERATION_TRIES_MAX) throw unreachable(peer);
+      if (silent >= FEDERATION_TRIES_MAX) throw unreachable(peer, task_id);
       if (outcome === "silent") await this.ground.pause(FEDERATION_RETRY_MS);
     }
     throw new HoldfastError("TIMEOUT", `The hub ${peer.hub_id} has not ended the task in an hour.`, {
@@ -262,9 +262,9 @@ const resultIn = (body: WireBody) => readAs(FederatedResult, body.value);
 const codeIn = ({ error }: JsonObject): string =>
   plain(asString(asObject(error)?.code) ?? "no reason is told");
 
-const unreachable = ({ hub_id, url }: Pick<PeerView, "hub_id" | "url">): HoldfastError =>
+const unreachable = ({ hub_id, url }: Pick<PeerView, "hub_id" | "url">, task_id?: string): HoldfastError =>
   new HoldfastError("UNAVAILABLE", `The hub ${hub_id} does not answer at ${url}.`, {
-    suggestion: "See whether its gateway runs, and whether the address is right: agent peer show",
+    suggestion: `See whether its gateway runs, and whether the address is right: agent peer show ${hub_id}${task_id === undefined ? "" : `. Then ask for the same task again: agent peer task --id ${task_id}`}`,
   });
 
 /** Codes of the wire that say the same as one of ours. */

@@ -37,7 +37,8 @@ export const listen = (
     });
     made.once("error", (cause) => {
       const place = authorityOf({ host, port });
-      const suggestion = "End the program that has the port, or choose another one with --listen.";
+      const suggestion =
+        "End the program that has the port, or choose another one: --listen, --federation or --admin.";
       reject(
         new HoldfastError("UNAVAILABLE", `Weblisk cannot be served at ${place}: ${cause.message}.`, {
           cause,

@@ -155,7 +155,7 @@ export class TaskTable {
     const answer = await this.ended(task_id, known, caller, { within_ms: 0, orAsks: true });
     if ("result" in answer) return answer;
     if (known.worker !== undefined)
-      await this.ground.workers.kill(known.worker.id, `${caller.agent.name} cancelled its task.`);
+      await this.ground.workers.kill(known.worker.id, `${caller.agent.name} cancelled its task`);
     return this.seen(id, caller, { within_ms: WEBLISK_CANCEL_WAIT_MS, orAsks: false });
   }
 

@@ -38,3 +38,28 @@ it("the file's terms hold, and no flag beside them", async () => {
   await commands.agent("daemon", "upgrade", "--force");
   expect((await commands.agent("peer", "show", HUB)).data).toMatchObject({ ...terms, rate_limit: 9 });
 });
+
+it("a file with mistakes gives no peer the usual terms, which deny nothing", async () => {
+  write("7/week");
+  await commands.agent("daemon", "start");
+  expect(await commands.agent("peer", "add", HUB, "http://127.0.0.1:9")).toMatchObject({
+    exit: 6,
+    error: { code: "INVALID_STATE", message: expect.stringContaining("config.yaml has mistakes") },
+  });
+  expect((await commands.agent("peer", "list")).data).toEqual([]);
+});
+
+it("an address is told that is none, and terms that are not said again stay", async () => {
+  await commands.agent("daemon", "start");
+  const add = (...given: string[]) => commands.agent("peer", "add", HUB, ...given);
+  expect(await add("partner")).toMatchObject({
+    exit: 3,
+    error: { code: "INVALID_REQUEST", message: expect.stringContaining("http or https address") },
+  });
+  await add("http://127.0.0.1:9", "--deny", "email");
+  await add("http://127.0.0.1:9", "--share", "legal:review");
+  expect((await commands.agent("peer", "show", HUB)).data).toMatchObject({
+    shared_capabilities: ["legal:review"],
+    data_boundary: { deny_fields: ["email"] },
+  });
+});

@@ -164,6 +164,15 @@ it("has the terms of the configuration, and no others beside them", () => {
   expect(termsOf("b", { rate_limit: 8 }, { b: written })).toMatchObject({ code: "INVALID_REQUEST" });
   expect(termsOf("b", { rate_limit: 8 }, {})).toEqual({ ...TERMS, shared_capabilities: [], rate_limit: 8 });
   expect(termsOf("constructor", {}, {})).toMatchObject({ rate_limit: 100 });
+  const agreed = { ...TERMS, data_boundary: { ...TERMS.data_boundary, deny_fields: ["email"] } };
+  expect(termsOf("b", { shared_capabilities: ["a:b"] }, {}, agreed)).toMatchObject({
+    shared_capabilities: ["a:b"],
+    data_boundary: { deny_fields: ["email"] },
+  });
+  expect(termsOf("b", { data_boundary: { retention: "1h" } }, {}, agreed)).toMatchObject({
+    data_boundary: { deny_fields: ["email"], retention: "1h" },
+  });
+  expect(termsOf("b", {}, null, agreed)).toMatchObject({ code: "INVALID_STATE" });
 });
 
 it("stays known where the configuration says so, however good it is, and loses more than that", () => {
