@@ -52,8 +52,9 @@ class LoopWatch implements Health {
   private readonly leave: () => void;
   private used = performance.eventLoopUtilization();
   private windowAt = performance.now();
-  /** The longest delay of the check itself: a block of a loop that was idle before. */
+  /** The longest delay of the window that the histogram no longer has, or that the check itself had: a block of a loop that was idle. */
   private latest = 0;
+  private isMeasured = false;
   private readonly rest = new RestCounter();
   private readonly onQuiet: () => void;
 
@@ -73,9 +74,21 @@ class LoopWatch implements Health {
     const used = performance.eventLoopUtilization();
     const isBusy = performance.eventLoopUtilization(used, this.used).utilization > LAG_BUSY_PART;
     this.used = used;
-    if (isBusy) this.histogram.enable();
-    else this.histogram.disable();
+    if (isBusy !== this.isMeasured) this.measure(isBusy);
     if (this.rest.look(isBusy)) this.onQuiet();
+  }
+
+  private measure(isBusy: boolean): void {
+    const { histogram } = this;
+    this.isMeasured = isBusy;
+    if (!isBusy) {
+      histogram.disable();
+      return;
+    }
+    if (histogram.count > 0) this.latest = Math.max(this.latest, lagMs(histogram.max));
+    // Node would count the whole time without a measurement as one delay.
+    histogram.reset();
+    histogram.enable();
   }
 
   loopLag(): LoopLag {

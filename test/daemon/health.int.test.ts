@@ -6,6 +6,7 @@ import { RestCounter, watchHealth } from "../../src/daemon/health.ts";
 import { startPulse } from "../../src/daemon/pulse.ts";
 
 const BLOCK_MS = 300;
+const REST_MS = 4 * LAG_LOOK_MS;
 
 /** Keeps the loop busy, so that nothing else has a turn. */
 const block = (ms: number): void => {
@@ -28,6 +29,25 @@ it.live("a block of an idle loop is seen by the look itself, and those of a busy
         yield* sleep(1);
       }
       expect(health.loopLag().p99).toBeGreaterThan(20);
+    }),
+  ),
+);
+
+it.live("the time in which a loop rested is no delay of it", () =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const health = yield* watchHealth(yield* startPulse, () => undefined);
+      const work = Effect.gen(function* () {
+        for (const began = performance.now(); performance.now() - began < 2.5 * LAG_LOOK_MS; ) {
+          block(10);
+          yield* sleep(10);
+        }
+      });
+      yield* work;
+      expect(health.loopLag().p50).toBeGreaterThan(0);
+      yield* sleep(REST_MS);
+      yield* work;
+      expect(health.loopLag().max).toBeLessThan(REST_MS / 2);
     }),
   ),
 );
