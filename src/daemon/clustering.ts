@@ -1,6 +1,7 @@
 /** The cluster of a daemon: that of its file, or none. */
 import { existsSync } from "node:fs";
 import { Effect, type Scope } from "effect";
+import { HoldfastError } from "../protocol/errors.ts";
 import type { ClusterGround } from "./cluster/node.ts";
 import { type ClusterApi, NO_STATUS, noNode } from "./cluster-api.ts";
 import { clusterFile } from "./paths.ts";
@@ -11,12 +12,23 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
     const scope = yield* Effect.scope;
     const isNode = (): boolean => existsSync(clusterFile(ground.stateDir));
     let opened: Promise<ClusterApi> | undefined;
-    const api = Effect.promise(() => {
-      opened ??= import("./cluster/node.ts").then(({ NodeSeat }) =>
-        Effect.runPromise(NodeSeat.open(ground, scope)),
-      );
-      return opened;
-    });
+    const api = Effect.tryPromise({
+      try: () => {
+        opened ??= import("./cluster/node.ts").then(({ NodeSeat }) =>
+          Effect.runPromise(NodeSeat.open(ground, scope)),
+        );
+        return opened;
+      },
+      catch: (cause) => cause,
+    }).pipe(
+      // The file may be mended or deleted meanwhile.
+      Effect.tapError(() =>
+        Effect.sync(() => {
+          opened = undefined;
+        }),
+      ),
+      Effect.catch((cause) => (cause instanceof HoldfastError ? Effect.fail(cause) : Effect.die(cause))),
+    );
     // Its agents come first: a daemon runs without its cluster, and tells of that.
     if (isNode())
       yield* Effect.catchCause(api, (cause) =>

@@ -13,7 +13,7 @@ export interface NodeMachine {
   /** Milliseconds of a clock that goes on in a suspend. */
   now(): number;
   newSession(): string;
-  /** Durable when it returns, for the guard and the next daemon: nothing runs under a lease that is not kept. */
+  /** Durable when it returns, for the guard and the next daemon: nothing runs under a lease that is not kept. Throws if that failed: it is tried again. */
   keep(kept: KeptMembership): void;
   /** Ends what earlier runs of the worker left. */
   sweep(worker: string): Promise<void>;

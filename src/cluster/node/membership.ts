@@ -50,6 +50,8 @@ class MemberLife {
   private readonly inputs: Queue.Queue<MemberInput>;
   private member: ClusterMember;
   private kept: KeptMembership;
+  /** The last write of the lease failed. */
+  private isUnkept = false;
   private readonly first: readonly MemberCommand[];
 
   constructor(membership: Membership, inputs: Queue.Queue<MemberInput>) {
@@ -69,10 +71,17 @@ class MemberLife {
   }
 
   take(input: MemberInput): readonly MemberCommand[] {
-    const decision: MemberDecision = decideMember(this.member, input, this.membership.machine.now());
+    const before = this.member;
+    const decision = this.decide(before, input);
+    if (this.keep() || input.type !== "granted") return decision.commands;
+    // Nothing runs under a lease that is not kept (decision 0074), so this one counts as not granted.
+    return this.decide(before, { type: "renewal_failed", sent_ms: input.sent_ms }).commands;
+  }
+
+  private decide(member: ClusterMember, input: MemberInput): MemberDecision {
+    const decision = decideMember(member, input, this.membership.machine.now());
     this.member = decision.member;
-    this.keep();
-    return decision.commands;
+    return decision;
   }
 
   obey(command: MemberCommand): Effect.Effect<unknown> {
@@ -114,14 +123,24 @@ class MemberLife {
     });
   }
 
-  private keep(): void {
-    const { machine } = this.membership;
+  /** Whether the lease is kept. A write that failed is tried again with each input. */
+  private keep(): boolean {
+    const { machine, report } = this.membership;
     const { term, until_ms } = keptOf(this.member.lease);
     // A join that was answered is over: the next one is another.
     const isJoined = term !== 0 && this.kept.term !== term;
-    if (!isJoined && term === this.kept.term && until_ms === this.kept.until_ms) return;
-    this.kept = { term, until_ms, session: isJoined ? machine.newSession() : this.kept.session };
-    machine.keep(this.kept);
+    const isSame = !isJoined && term === this.kept.term && until_ms === this.kept.until_ms;
+    if (isSame && !this.isUnkept) return true;
+    const kept = { term, until_ms, session: isJoined ? machine.newSession() : this.kept.session };
+    try {
+      machine.keep(kept);
+      this.kept = kept;
+      this.isUnkept = false;
+    } catch (cause) {
+      this.isUnkept = true;
+      report("the keeping of the lease", cause);
+    }
+    return !this.isUnkept;
   }
 
   private tell(input: MemberInput): Effect.Effect<unknown> {
@@ -157,6 +176,8 @@ class MemberLife {
     const { node, store } = this.membership;
     const { sent_ms } = command;
     const failed = this.tell({ type: "renewal_failed", sent_ms });
+    // A node that renewed a lease that it cannot keep would hold its workers back from all others.
+    if (this.isUnkept) return failed;
     if (command.type === "join")
       return Effect.flatMap(
         this.ask("the join of the cluster", () => store.join(node, this.kept.session)),

@@ -8,6 +8,7 @@ import { replaceFile } from "../../base/files/replace-file.ts";
 import { CLUSTER_FILE_MAX_BYTES } from "../../base/limits.ts";
 import type { KeptMembership } from "../../cluster/node/machine.ts";
 import type { NodeLabels } from "../../cluster/rows.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import { clusterFile } from "../paths.ts";
 
 const MS_PER_S = 1_000;
@@ -35,12 +36,23 @@ const File = z.object({
   boot_id: z.string(),
 });
 
-/** Undefined without a file. A lease of an earlier boot is over. Throws if the file cannot be read. */
+/** Undefined without a file. A lease of an earlier boot is over. Throws FILE_FAILED for a file that is none of a node. */
 export const readKept = (stateDir: string): KeptNode | undefined => {
   const bytes = readRegular(clusterFile(stateDir), CLUSTER_FILE_MAX_BYTES);
   if (bytes === undefined) return undefined;
-  const { version: _, boot_id, ...kept } = File.parse(JSON.parse(bytes.toString("utf8")));
+  const { version: _, boot_id, ...kept } = parsedFile(bytes.toString("utf8"));
   return boot_id === currentPlace().boot_id ? kept : { ...kept, until_ms: null };
+};
+
+/** The error has neither the text nor its cause: both may show the secret. */
+const parsedFile = (text: string): z.infer<typeof File> => {
+  try {
+    return File.parse(JSON.parse(text));
+  } catch {
+    throw new HoldfastError("FILE_FAILED", "cluster.json in the state directory cannot be read.", {
+      suggestion: "Delete it, and join again: agent cluster join URL",
+    });
+  }
 };
 
 export const writeKept = (stateDir: string, kept: KeptNode): void =>

@@ -181,7 +181,7 @@ export class NodeSeat implements ClusterApi {
         store: undefined,
         kept,
         copied_to: null,
-        lease: new Trouble((what) => log("warn", "the cluster does not answer", { what })),
+        lease: new Trouble((what) => log("warn", "the lease of this node is in danger", { what })),
         copy: new Trouble((what) => log("warn", "the log is not copied", { what })),
         end: Scope.close(scope, Exit.void),
       };
@@ -194,20 +194,27 @@ export class NodeSeat implements ClusterApi {
     return Effect.gen({ self: this }, function* () {
       const { stateDir, runtime } = this.ground;
       const { name, labels, capacity, database, term, until_ms, session } = living.kept;
-      const opening = Effect.tryPromise(async () => PostgresStore.at(await addressOf(database))).pipe(
-        Effect.tapCause((cause) =>
+      const opening = (address: string) =>
+        Effect.acquireRelease(
+          Effect.try({ try: () => PostgresStore.at(address), catch: (cause) => cause }),
+          (opened) => Effect.promise(() => opened.close()),
+        );
+      // An acquisition cannot be interrupted, so the endless retry stands around it: a leave and a stop end it at once.
+      const store = yield* Effect.tryPromise(() => addressOf(database)).pipe(
+        Effect.flatMap(opening),
+        Effect.tapError((cause) =>
           Effect.sync(() => living.lease.report("the address of the cluster", cause)),
         ),
         Effect.retry(Schedule.spaced(CLUSTER_RETRY_MS)),
         Effect.orDie,
       );
-      const store = yield* Effect.acquireRelease(opening, (opened) => Effect.promise(() => opened.close()));
       living.store = store;
       const { store_id } = yield* Effect.orDie(runtime.status());
       const machine = machineKeeping((membership) => {
-        living.kept = { ...living.kept, ...membership };
+        const next = { ...living.kept, ...membership };
+        writeKept(stateDir, next);
+        living.kept = next;
         if (membership.until_ms !== null) living.lease.isWell();
-        writeKept(stateDir, living.kept);
       });
       const member = liveAsMember({
         node: { id: name, store_id, labels, capacity, endpoint: "" },
@@ -250,6 +257,10 @@ const addressOf = async (database: string): Promise<string> => {
   if (!isSecretReference(database)) return checkedAddress(database, "The address");
   const secrets = { variable: () => undefined, file: readSecretFile(SECRET_MAX_BYTES) };
   const { value, place } = await readReference(database, secrets);
+  if (value === "")
+    throw new HoldfastError("INVALID_REQUEST", `${place} has no address: it is missing, closed or empty.`, {
+      suggestion: "Write the address of the cluster's Postgres there, and try again.",
+    });
   return checkedAddress(value, `The text of ${place}`);
 };
 

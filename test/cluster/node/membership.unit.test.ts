@@ -107,6 +107,26 @@ describe("nodes of a cluster, their clocks an hour apart", () => {
     }),
   );
 
+  it.effect("stop what stops on one that cannot keep its lease, and take it back once it can", () =>
+    Effect.gen(function* () {
+      const { flock, rows, machineOf } = yield* cluster;
+      const machine = machineOf("w");
+      const { kept } = machine;
+      machine.isFull = true;
+      yield* pass(20_000);
+      expect(machine.kept).toEqual(kept);
+      expect(machine.reports).toContain("the keeping of the lease");
+      expect(flock.nodeOf("w")).toBeDefined();
+      expect(flock.nodeOf("w")).not.toBe(machine.id);
+      expect(flock.overlaps).toEqual([]);
+      machine.isFull = false;
+      yield* pass(3_000);
+      expect(machine.kept?.until_ms).toBeGreaterThan(machine.now());
+      const { nodes } = yield* Effect.promise(() => rows.view(machine.id));
+      expect(nodes.find(({ id }) => id === machine.id)?.state).toBe("active");
+    }),
+  );
+
   it.effect("let a tombstone win, also over a node that is back", () =>
     Effect.gen(function* () {
       const { flock, rows, lives, start, machineOf } = yield* cluster;

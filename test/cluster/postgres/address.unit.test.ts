@@ -20,6 +20,28 @@ it.each([
   ],
   ["this machine", "postgres://localhost:5432/h", "postgres://localhost:5432/h"],
   ["this machine, by number", "postgres://127.0.0.1/h", "postgres://127.0.0.1/h"],
+  [
+    "another machine, by a parameter that decides over the authority",
+    "postgres://u:p@localhost/h?host=db.example",
+    "postgres://u:p@localhost/h?host=db.example&sslmode=verify-full",
+  ],
+  [
+    "another machine, with an empty parameter",
+    "postgres://db.example/h?host=",
+    "postgres://db.example/h?host=&sslmode=verify-full",
+  ],
+  [
+    "another machine, by the last of two parameters",
+    "postgres:///h?host=/run&host=db.example",
+    "postgres:///h?host=%2Frun&host=db.example&sslmode=verify-full",
+  ],
+  [
+    "another machine, with an empty sslmode",
+    "postgres://db.example/h?sslmode=",
+    "postgres://db.example/h?sslmode=verify-full",
+  ],
+  ["this machine, by a parameter", "postgres://db.example/h?host=::1", "postgres://db.example/h?host=::1"],
+  ["a socket in the authority", "postgres://%2Frun%2Fpostgresql/h", "postgres://%2Frun%2Fpostgresql/h"],
   ["a socket", "postgres:///h?host=/run/postgresql", "postgres:///h?host=/run/postgresql"],
 ])("%s", (_, url, expected) => {
   expect(connectionUrl(url)).toBe(expected);

@@ -31,6 +31,9 @@ export class Flock {
 
 export class CanaryMachine implements NodeMachine {
   kept: KeptMembership | undefined;
+  /** No lease can be kept. */
+  isFull = false;
+  readonly reports: string[] = [];
   readonly id: string;
   private readonly flock: Flock;
   private readonly clock: Clock.Clock;
@@ -66,6 +69,7 @@ export class CanaryMachine implements NodeMachine {
   }
 
   keep(kept: KeptMembership): void {
+    if (this.isFull) throw new Error("no space left");
     this.kept = kept;
   }
 
@@ -147,7 +151,7 @@ export const startedMember = (machine: CanaryMachine, store: ClusterStore) =>
       machine,
       kept: machine.kept,
       found: machine.found,
-      report: () => {},
+      report: (what) => void machine.reports.push(what),
     });
     yield* Effect.forkIn(Scope.provide(life, scope), scope);
     return { kill: Scope.close(scope, Exit.void) };

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bootClock, forgetKept, readKept, writeKept } from "../../../src/daemon/cluster/kept.ts";
 
@@ -36,9 +37,21 @@ it("a lease of another boot is over", () => {
 
 it("a file that is none of a node is refused, and one that is gone is none", () => {
   writeFileSync(file(), "{}");
-  expect(() => readKept(dir)).toThrow();
+  expect(() => readKept(dir)).toThrow("cluster.json in the state directory cannot be read.");
   forgetKept(dir);
   expect(readKept(dir)).toBeUndefined();
+});
+
+it("a garbled file is refused without a word of its text", () => {
+  writeFileSync(file(), '{"database":"postgres://u:hunter2@db/c"oops');
+  let refusal: unknown;
+  try {
+    readKept(dir);
+  } catch (cause) {
+    refusal = cause;
+  }
+  expect(refusal).toMatchObject({ code: "FILE_FAILED" });
+  expect(inspect(refusal, { depth: 9 })).not.toMatch(/hunter2|oops/);
 });
 
 it("the clock goes forwards, and each process of this boot has the same", () => {

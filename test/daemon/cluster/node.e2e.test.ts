@@ -165,3 +165,42 @@ it("a copy is dense, and has each record once, although the daemon and Postgres 
   expect(log.length).toBeGreaterThan(8_000);
   expect(copy.slice(0, log.length).map(({ text }) => text)).toEqual(log);
 });
+
+it("a node whose address is gone leaves nothing hanging: it refuses to leave, and its daemon stops", async () => {
+  const url = await postgres.database("lost");
+  const a = await daemon();
+  const address = addressIn(a, url);
+  await a.agent("cluster", "init", address);
+  await a.agent("cluster", "join", address, "--name", "a");
+  await until(() => holds(a));
+  await a.killDaemon();
+  rmSync(join(a.home, "cluster-address"));
+  await a.agent("daemon", "start");
+  await until(async () => (await statusOf(a)).self?.failing?.includes("has no address") === true);
+  expect(await a.agent("cluster", "leave")).toMatchObject({
+    exit: 3,
+    error: { message: expect.stringContaining("has no address") },
+  });
+  const pid = await a.daemonPid();
+  expect((await a.agent("daemon", "stop")).exit).toBe(0);
+  await until(() => !isAlive(pid));
+
+  writeFileSync(join(a.home, "cluster.json"), `{"database":"${SECRET}"`);
+  await a.agent("daemon", "start");
+  const refused = await a.agent("cluster", "status");
+  expect(refused.error).toMatchObject({ code: "FILE_FAILED" });
+  expect(refused.stdout).not.toContain(SECRET);
+  expect(readFileSync(join(a.home, "daemon.log"), "utf8")).not.toContain(SECRET);
+  rmSync(join(a.home, "cluster.json"));
+  addressIn(a, url);
+  expect((await a.agent("cluster", "join", address, "--name", "b")).data.effect).toBe("created");
+  await until(() => holds(a));
+});
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
