@@ -54,6 +54,8 @@ class AttachSession {
   /** The seq of the newest record that is shown. */
   private seen = 0;
   private isOver = false;
+  /** The daemon went away, and the next one is not there yet. */
+  private isGone = false;
   /** The worker has ended, so nobody is there any more. */
   private hasEnded = false;
   private leave: () => void = () => undefined;
@@ -102,8 +104,8 @@ class AttachSession {
           this.tell(message);
           return this.leave();
         }
-        if (!this.isOver && this.client !== undefined)
-          this.tell("The daemon is gone; the agent runs on. Waiting for it.");
+        if (!this.isGone) this.tell("The daemon is gone; the agent runs on. Waiting for it.");
+        this.isGone = true;
         this.client = undefined;
       }
       next = undefined;
@@ -112,14 +114,14 @@ class AttachSession {
   }
 
   private async follow(client: Client): Promise<void> {
-    const isAgain = this.seen > 0 && this.client === undefined;
     if (this.seen === 0) {
       for (const record of await newestRecords(client, this.worker, ATTACH_TAIL_TEXTS, { shown }))
         this.hear(record);
       this.seen = Math.max(this.seen, this.worker.last_seq);
     }
     this.client = client;
-    if (isAgain) this.tell("The daemon is back.");
+    if (this.isGone) this.tell("The daemon is back.");
+    this.isGone = false;
     await this.ask(client);
     await client.watch({ ids: [this.worker.id], from: this.seen, follow: false }, (record) => {
       this.hear(record);
