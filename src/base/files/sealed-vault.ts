@@ -50,7 +50,7 @@ export interface SealedTerms {
 const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
 const FILE = /^([0-9a-f]{64})\.(?:key|json)$/;
-/** One that is not whole, or whose other name was made a moment ago. */
+/** The name of a file while it is written: its writer links the whole file to its own name, and removes this one. */
 const DRAFT = /\.[0-9a-f]{16}$/;
 /** In the place of a text whose key is destroyed. */
 const MARK = "{}\n";

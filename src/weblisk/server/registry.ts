@@ -62,7 +62,7 @@ export class AgentRegistry {
     this.verifier = verifierOf({ algorithm: this.key.algorithm.name, publicKey: publicTextOf(this.key) })!;
     const known = files.names("agents").flatMap((name) => files.read<RegisteredAgent>("agents", name) ?? []);
     const { signing = "auto" } = ground;
-    // One that registered in another profile, before this server, is answered in the one that is spoken now.
+    // An agent may have registered with an earlier server in another profile; this server answers it in its own.
     const pinned = signing === "auto" ? known : known.map((agent) => ({ ...agent, profile: signing }));
     this.agents = new Map(pinned.map((agent) => [agent.name, agent]));
   }

@@ -105,7 +105,7 @@ export class RequestIdTable {
     }
   }
 
-  /** One that an earlier server, or another one, has seen. */
+  /** A request that an earlier server has seen, or another one on the same state directory. */
   private kept(name: string, now: number): Pick<SeenRequest, "digest" | "answer"> | undefined {
     const kept = this.files.read<KeptRequest>(FOLDER, name);
     if (kept === undefined || kept.seen_ms < now - WINDOW_MS) return undefined;
