@@ -11,11 +11,9 @@ import {
   constants,
   existsSync,
   fsyncSync,
-  linkSync,
   mkdirSync,
   readdirSync,
   rmSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -24,6 +22,7 @@ import { SEALED_FILE_MAX_BYTES, SEALED_KEY_BYTES, SEALED_LOOK_MS, SEALED_MARK_KE
 import { openRegular, readRegular, statRegular } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import { syncPath } from "./sync-path.ts";
+import { writeOnce } from "./write-once.ts";
 
 interface SealedKey {
   /** In base64. */
@@ -75,7 +74,7 @@ export class SealedVault {
       tag: cipher.getAuthTag().toString("base64"),
       text: sealed.toString("base64"),
     };
-    if (this.writeOnce(this.pathOf(id, "json"), `${JSON.stringify(whole)}\n`)) return text;
+    if (writeOnce(this.pathOf(id, "json"), `${JSON.stringify(whole)}\n`, newDraft())) return text;
     return this.open(name, now) ?? text;
   }
 
@@ -157,7 +156,7 @@ export class SealedVault {
 
   private makeKey(id: string, { until_ms, owner }: SealedTerms): SealedKey {
     const made = { key: randomBytes(SEALED_KEY_BYTES).toString("base64"), until_ms, owner };
-    return this.writeOnce(this.pathOf(id, "key"), `${JSON.stringify(made)}\n`)
+    return writeOnce(this.pathOf(id, "key"), `${JSON.stringify(made)}\n`, newDraft())
       ? made
       : (this.keyOf(id) ?? made);
   }
@@ -177,26 +176,10 @@ export class SealedVault {
     }
   }
 
-  /** Whole from its first moment. False if it is there. */
-  private writeOnce(path: string, text: string): boolean {
-    const next = `${path}.${randomBytes(8).toString("hex")}`;
-    writeFileSync(next, text, { mode: 0o600, flag: "wx", flush: true });
-    try {
-      linkSync(next, path);
-      syncPath(dirname(path));
-      return true;
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-      return false;
-    } finally {
-      rmSync(next, { force: true });
-      crashPoint("weblisk-step");
-    }
-  }
-
   private pathOf(id: string, kind: "key" | "json"): string {
     return join(this.directory, `${id}.${kind}`);
   }
 }
 
+const newDraft = (): string => randomBytes(8).toString("hex");
 const idOf = (name: string): string => createHash("sha256").update(name).digest("hex");

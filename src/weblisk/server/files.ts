@@ -2,12 +2,13 @@
  * Files of a Weblisk server below `weblisk/` of the state directory, for their owner alone. Each is written whole. The end
  * of a task is in the daemon's log; a signed result is kept here, since a signature is made once.
  */
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { crashPoint } from "../../base/crash-point.ts";
 import { readRegular, statRegular } from "../../base/files/regular-file.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { syncPath } from "../../base/files/sync-path.ts";
+import { writeOnce } from "../../base/files/write-once.ts";
 import { WEBLISK_FILE_MAX_BYTES } from "../../base/limits.ts";
 
 type Folder =
@@ -72,19 +73,8 @@ export class ServerFiles {
   writeOnce<T extends object>(folder: Folder, name: string, value: T, draft: string): T {
     this.make(folder);
     const path = this.pathOf(folder, name);
-    const next = `${path}.${draft}`;
-    writeFileSync(next, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: "wx", flush: true });
-    try {
-      linkSync(next, path);
-      syncPath(dirname(path));
-      crashPoint("weblisk-step");
-      return value;
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-      return this.read<T>(folder, name) ?? value;
-    } finally {
-      rmSync(next, { force: true });
-    }
+    if (writeOnce(path, `${JSON.stringify(value)}\n`, draft)) return value;
+    return this.read<T>(folder, name) ?? value;
   }
 
   /** Makes an empty file of this time, in epoch milliseconds. False if it is there, whoever has made it. */
