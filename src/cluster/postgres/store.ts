@@ -48,7 +48,7 @@ export class PostgresStore implements ClusterStore {
   /** Connects when it is first asked: then the tables must be those of this Holdfast. Throws where the URL is none. */
   static at(url: string): PostgresStore {
     const pool = new pg.Pool({
-      connectionString: connectionUrl(url),
+      connectionString: connectionUrl(url, process.env.PGHOST),
       max: CLUSTER_CONNECTIONS_MAX,
       connectionTimeoutMillis: CLUSTER_ANSWER_MS,
       statement_timeout: CLUSTER_STATEMENT_MAX_MS,

@@ -46,3 +46,8 @@ it.each([
 ])("%s", (_, url, expected) => {
   expect(connectionUrl(url)).toBe(expected);
 });
+
+it("a URL without a host leads to the usual one", () => {
+  expect(connectionUrl("postgres:///h", "db.example")).toBe("postgres:///h?sslmode=verify-full");
+  expect(connectionUrl("postgres:///h", "/run/postgresql")).toBe("postgres:///h");
+});
