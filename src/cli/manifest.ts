@@ -4,7 +4,7 @@ import type { FlagDef, ValueType } from "../base/flag.ts";
 import type { CommandDef } from "../commands/command.ts";
 import { COMMANDS } from "../commands/commands.ts";
 import { GLOBAL_FLAGS } from "../commands/flags.ts";
-import { ERROR_CATALOGUE } from "../protocol/errors.ts";
+import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import { type ExitClass, exitIn, G1, type Generation } from "../protocol/generations.ts";
 import { jobStep } from "../protocol/replies/jobs.ts";
 import { Requests } from "../protocol/requests.ts";
@@ -37,6 +37,12 @@ const errorCodesOf = (command: CommandDef): readonly string[] => {
   return Object.entries(ERROR_CATALOGUE).flatMap(([code, row]) => (exits.includes(row.exit) ? [code] : []));
 };
 
+/** Once for all commands: a list in each entry was a sixth of the manifest. Exit codes are those of the generation. */
+const errorTable = (generation: Generation): Readonly<Record<string, readonly string[]>> =>
+  Object.groupBy(Object.keys(ERROR_CATALOGUE), (code) =>
+    String(exitIn(generation, ERROR_CATALOGUE[code as ErrorCode].exit)),
+  ) as Readonly<Record<string, readonly string[]>>;
+
 /** `input` goes over the socket; `output` is `data` of the envelope, and `record` one record of a stream. */
 export const schemasOf = (command: CommandDef): object => ({
   command: command.words.join("."),
@@ -44,6 +50,7 @@ export const schemasOf = (command: CommandDef): object => ({
   output: outputSchemaOf(command),
   record:
     command.stream === false ? null : toJson(command.command === "jobs/tail" ? jobStep : record, "output"),
+  error_codes: errorCodesOf(command),
 });
 
 /** manifest-response.json, FlagEntry: our types are finer, so the description names them. */
@@ -97,7 +104,7 @@ const entryOf = (command: CommandDef, generation: Generation): object => {
       })),
       "x-protocol-command": command.command,
       "x-stream": command.stream !== false,
-      "x-error-codes": errorCodesOf(command),
+      ...(command.command === "agent/manifest" && { "x-error-codes": errorTable(generation) }),
       "x-input-schema": inside(input),
       "x-record-schema": inside(item),
     },

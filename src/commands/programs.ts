@@ -78,6 +78,8 @@ export const PROGRAM_COMMANDS = inGroup("For programs", [
     words: ["manifest"],
     danger: "safe",
     summary: "Print every command with its flags, exit codes and schemas, as JSON",
+    details:
+      "The output schema of `manifest` itself has the error codes of each exit code, as x-error-codes. `agent COMMAND --schema` lists those of one command.",
     flags: [
       {
         name: "etag",

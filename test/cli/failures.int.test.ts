@@ -215,10 +215,13 @@ describe.each(Object.entries(FAILING))("%s", (command, [code, ...argv]) => {
       if (isG1) ResponseEnvelope.parse(told);
       expect(told).toMatchObject({ ok: false, data: null, error: { code } });
       const { commands } = manifest(generation) as unknown as {
-        commands: Record<string, { exit_codes: object; output_schema: { "x-error-codes": string[] } }>;
+        commands: Record<
+          string,
+          { exit_codes: object; output_schema: { "x-error-codes": Record<string, string[]> } }
+        >;
       };
       expect(commands[name]!.exit_codes).toHaveProperty(String(exit));
-      expect(commands[name]!.output_schema["x-error-codes"]).toContain(code);
+      expect(commands.manifest!.output_schema["x-error-codes"][exit]).toContain(code);
     }
   });
 

@@ -619,7 +619,9 @@ describe("commands", () => {
       command: "kill",
       input: { properties: { ids: expect.anything() } },
       output: { properties: { results: expect.anything() } },
+      error_codes: expect.arrayContaining(["WORKER_NOT_FOUND", "SUPERVISOR_DOWN"]),
     });
+    expect(JSON.parse(stdout).error_codes).not.toContain("TIMEOUT");
   });
 
   it("doctor finds that a state directory cannot be written", async () => {
