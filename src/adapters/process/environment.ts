@@ -12,6 +12,7 @@ import { mcpVariables, secretIn } from "../../protocol/mcp-references.ts";
 import { isSecretName } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { MARKER } from "./marker.ts";
+import { PLACED_MARKER } from "./placed-marker.ts";
 import { PATH_DEFAULT } from "./programs.ts";
 
 export interface EnvironmentSource {
@@ -85,6 +86,7 @@ export const buildEnvironment = async (source: EnvironmentSource): Promise<Built
     env[name] = secret ?? value;
   }
   delete env[MARKER];
+  delete env[PLACED_MARKER];
   // Base URLs and settings directories are declared as credentials, but they are not secret.
   const named = Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
   return { env, secrets: [...new Set([...named, ...referenced])].filter((secret) => secret !== "") };

@@ -59,12 +59,12 @@ describe("a child's environment", () => {
   });
 
   test("never has the marker of another run", async () => {
-    const marker = { HOLDFAST_RUN: "foreign/w/1" };
+    const marker = { HOLDFAST_RUN: "foreign/w/1", HOLDFAST_PLACED: "other/w/3/continue" };
     const { env } = await build(
-      { client_env: marker, inherit_env: ["HOLDFAST_RUN"], env: marker },
+      { client_env: marker, inherit_env: Object.keys(marker), env: marker },
       { planned: marker },
     );
-    expect(env).not.toHaveProperty("HOLDFAST_RUN");
+    for (const name of Object.keys(marker)) expect(env).not.toHaveProperty(name);
   });
 
   test("takes a plain --env for a secret by its name, and a declared base URL or settings directory for none", async () => {
