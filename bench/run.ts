@@ -6,6 +6,7 @@
 import { parseArgs } from "node:util";
 import { boot } from "./boot.ts";
 import { bootAdopt } from "./boot-adopt.ts";
+import { cluster } from "./cluster.ts";
 import { dashboard } from "./dashboard.ts";
 import { decode } from "./decode.ts";
 import { engine } from "./engine.ts";
@@ -53,6 +54,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   http,
   weblisk,
   hosts,
+  cluster,
   notify,
   dashboard,
   top,

@@ -36,8 +36,9 @@ Its floor is a real start; bare Effect fibers, and OTP if \`erl\` is installed, 
     words: `\`decode\` measures processor time, the best of 7 alternating rounds: each line is decoded, redacted without known secrets and bounded, and each event is checked against every rule of \`agent event validate --strict\`.
 \`masking\` measures the median of 15 rounds of 10,000 lines, with six known secrets, one of them a private key; its floor is the same ingest without masking.
 \`telemetry\` is the same ingest as \`ingest\` with a collector, in processor time of the daemon; its floor is the daemon without one.
+\`cluster\` copies the log to a Postgres on the same machine, without fsync: how many records are in the copy when all are in the log.
 A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the limits](limits.md)), but not when it is alone.`,
-    benches: ["ingest", "latency", "stalled", "watchers", "decode", "masking", "telemetry"],
+    benches: ["ingest", "latency", "stalled", "watchers", "decode", "masking", "telemetry", "cluster"],
   },
   {
     title: "What does a request cost?",

@@ -1552,6 +1552,8 @@ export const CLUSTER_TICK_MS = 100;
 export const CLUSTER_INPUTS_MAX = 10_000;
 /** Records of a log that are copied to a cluster in one statement. */
 export const CLUSTER_SHIP_MAX_RECORDS = 2_000;
+/** How often a node whose log stands still asks how far its copy is: somebody may have taken it away. */
+export const CLUSTER_COPY_CHECK_MS = 5_000;
 /** Workers that a node takes: unless it says another number, and at most. */
 export const CLUSTER_CAPACITY_DEFAULT = 16;
 export const CLUSTER_CAPACITY_MAX = 10_000;

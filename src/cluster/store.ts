@@ -11,7 +11,7 @@ export interface CopiedRecord {
   readonly seq: number;
   /** Null where it is of no placed worker. */
   readonly run: { readonly worker: string; readonly term: number } | null;
-  /** The record, as canonical JSON. */
+  /** The record, as canonical JSON: one line. */
   readonly text: string;
 }
 

@@ -105,7 +105,10 @@ export const KILL = `
   values ($1, '', 'killed', 'stop', 0, 0)
   on conflict (worker) do update set desired = 'killed'`;
 
-/** $1 node, $2 store, $3 epoch, $4 first seq, $5 last seq, $6 seqs, $7 workers, $8 terms, $9 texts. */
+/**
+ * $1 node, $2 store, $3 epoch, $4 first seq, $5 last seq, $6 workers, $7 terms, $8 texts, one a line. One long text costs a client far
+ * less than an array of many: each text of an array is escaped. Arrays that are shorter than the lines count as null.
+ */
 export const APPEND = `
   with place as (
     insert into log as l (store_id, epoch, copied_to)
@@ -115,14 +118,15 @@ export const APPEND = `
     where l.copied_to >= $4::bigint - 1
     returning copied_to
   ), held as (
-    select worker, term from placement where node = $1 and worker = any ($7::text[]) order by worker for share
+    select worker, term from placement where node = $1 and worker = any ($6::text[]) order by worker for share
   ), copied as (
     insert into record (store_id, epoch, seq, worker, term, is_late, text)
-    select $2::text, $3::text, b.seq, b.worker, b.term, b.worker is not null and h.worker is null, b.text
-    from unnest($6::bigint[], $7::text[], $8::bigint[], $9::text[]) as b (seq, worker, term, text)
+    select $2::text, $3::text, $4::bigint - 1 + b.nth, b.worker, b.term, b.worker is not null and h.worker is null, b.text
+    from unnest($6::text[], $7::bigint[], string_to_array($8::text, E'\\n'))
+      with ordinality as b (worker, term, text, nth)
     cross join place
     left join held h on h.worker = b.worker and h.term = b.term
-    order by b.seq
+    order by b.nth
     on conflict do nothing
   )
   select copied_to from place`;

@@ -174,10 +174,8 @@ export class PostgresStore implements ClusterStore {
         epoch,
         first.seq,
         last.seq,
-        records.map(({ seq }) => seq),
-        records.map(({ run }) => run?.worker ?? null),
-        records.map(({ run }) => run?.term ?? null),
-        records.map(({ text }) => text),
+        ...runsOf(records),
+        records.map(({ text }) => text).join("\n"),
       ]);
       if (copied !== undefined) return copied.copied_to;
     }
@@ -234,6 +232,12 @@ const valuesOf = ({ node, node_term, worker, term }: RunFence): readonly unknown
   worker,
   term,
 ];
+
+/** Their workers and terms; nothing where none is of a placed worker, as in most statements. */
+const runsOf = (records: readonly CopiedRecord[]): readonly [(string | null)[], (number | null)[]] => {
+  const placed = records.some(({ run }) => run !== null) ? records : [];
+  return [placed.map(({ run }) => run?.worker ?? null), placed.map(({ run }) => run?.term ?? null)];
+};
 
 const budgetOf = ({ limit, spent, portions }: BudgetContent): LeasedBudget => ({
   limit,

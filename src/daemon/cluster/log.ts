@@ -18,12 +18,15 @@ interface Page {
 
 /** The records from `after` + 1 on, at most `max`, each with its place. */
 export const denseRecords = (after: number, max: number, page: Page): readonly CopiedRecord[] => {
-  const texts = new Map(page.seqs.map((seq, at) => [seq, page.lines[at] as string]));
-  const count = Math.min(max, page.head - after);
-  return Array.from({ length: Math.max(0, count) }, (_, at) => {
-    const seq = after + 1 + at;
-    return { seq, run: null, text: texts.get(seq) ?? REMOVED };
-  });
+  const last = Math.min(after + max, page.head);
+  const records: CopiedRecord[] = [];
+  let at = 0;
+  for (let seq = after + 1; seq <= last; seq += 1) {
+    const isThere = page.seqs[at] === seq;
+    records.push({ seq, run: null, text: isThere ? (page.lines[at] as string) : REMOVED });
+    if (isThere) at += 1;
+  }
+  return records;
 };
 
 /** Waits for a first page, and takes more after a full one: a statement with many records costs the database less for each. */

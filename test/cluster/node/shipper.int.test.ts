@@ -70,7 +70,7 @@ const setUp = (name: string) =>
       await client.end();
       return rows.map(({ text }) => text);
     });
-    return { log, reports, started, texts };
+    return { log, reports, started, texts, url };
   });
 const until = (holds: () => boolean) =>
   Effect.gen(function* () {
@@ -106,5 +106,22 @@ it.live("a copy goes on where it was, after a database that was away and a node 
     yield* started;
     yield* until(() => log.copied === log.size);
     expect(yield* texts).toEqual(dense(log.size));
+  }),
+);
+
+it.live("a copy that was deleted while the log stood still is made anew", () =>
+  Effect.gen(function* () {
+    const { log, started, texts, url } = yield* setUp("deleted");
+    log.grow(5);
+    yield* started;
+    yield* until(() => log.copied === log.size);
+    yield* Effect.promise(async () => {
+      const client = new pg.Client({ connectionString: url, options: `-c search_path=${SCHEMA}` });
+      await client.connect();
+      await client.query("truncate log, record");
+      await client.end();
+    });
+    while ((yield* texts).length < 5) yield* Effect.sleep(LOOK_MS);
+    expect(yield* texts).toEqual(dense(5));
   }),
 );

@@ -66,7 +66,7 @@ describe("a cluster's store in Postgres", () => {
     await running(store, "w", a);
     await store.bury("a", 1, 0);
     const { holder, untilWaitedFor } = await opened(url);
-    await holder.query(append, ["a", "s", "e", 1, 1, [1], ["w"], [1], ["old"]]);
+    await holder.query(append, ["a", "s", "e", 1, 1, ["w"], [1], "old"]);
     let isClaimed = false;
     const claim = store.claim("w", 1, b).then((won) => {
       isClaimed = won;
