@@ -54,6 +54,10 @@ export const parseHost = (text: string): HostAddress | undefined => {
   return { text, reach: ["ssh", "-T", ...port, "--", place], isShell: true };
 };
 
+/** The forms of an address in words. */
+export const ENDPOINT_FORM =
+  "ssh://[USER@]MACHINE[:PORT], or exec:PROGRAM ARGUMENT… that runs a command there";
+
 /** The whole argv for the relay of a host. */
 export const relayArgv = ({ reach, isShell }: HostAddress, words: readonly string[]): readonly string[] =>
   isShell ? [...reach, commandLine(words)] : [...reach, ...words];

@@ -210,7 +210,7 @@ export const CHECKS: Checks = {
   "weblisk/task": remoteTaskProblems,
   "peer/task": taskProblems,
   "cluster/init": cluster.databaseProblems,
-  "cluster/join": cluster.databaseProblems,
+  "cluster/join": cluster.joinProblems,
   "notify/resend": notify.resendProblems,
   "agent/dashboard": dashboard.dashboardProblems,
   "agent/resume": resume.resumeProblems,

@@ -72,7 +72,7 @@ export interface ClusterView {
 }
 
 export interface NodeInOverview
-  extends Pick<ClusterNode, "id" | "store_id" | "labels" | "capacity" | "state"> {
+  extends Pick<ClusterNode, "id" | "store_id" | "labels" | "capacity" | "endpoint" | "state"> {
   /** Since it renewed its lease, by the database's clock. */
   readonly beat_age_ms: number;
   readonly placed: number;

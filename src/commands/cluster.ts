@@ -46,6 +46,13 @@ export const CLUSTER_COMMANDS = inGroup("This machine", [
         min: 1,
         max: CLUSTER_CAPACITY_MAX,
       },
+      {
+        name: "endpoint",
+        type: "string",
+        value: "ADDRESS",
+        help: "how other machines reach this one with --host: ssh://… or exec:…",
+        default: "none",
+      },
     ],
     examples: ["agent cluster join @file:/etc/holdfast/cluster --name build --label gpu=1"],
   },

@@ -1,5 +1,6 @@
 /** The requests of clusters, as zod schemas. */
 import * as z from "zod";
+import { ENDPOINT_FORM, parseHost } from "../base/host-address.ts";
 import {
   CLUSTER_CAPACITY_DEFAULT,
   CLUSTER_CAPACITY_MAX,
@@ -32,6 +33,13 @@ export const CLUSTER_REQUESTS = {
         `are at most ${CLUSTER_LABELS_MAX} labels`,
       )
       .default({}),
+    /** How others reach this machine, as `--host` takes it. Every node and its users see it. */
+    endpoint: z
+      .string()
+      .max(URL_MAX_CHARS)
+      .refine((text) => parseHost(text) !== undefined, `is ${ENDPOINT_FORM}`)
+      .refine(isTellable, NOT_TELLABLE)
+      .optional(),
     /** Workers that it takes. */
     capacity: z.int().min(1).max(CLUSTER_CAPACITY_MAX).default(CLUSTER_CAPACITY_DEFAULT),
   }),

@@ -1,5 +1,6 @@
 /** agent cluster …: this daemon as a node. The address of the database goes to the daemon, and is shown nowhere. */
 import { resolve } from "node:path";
+import { ENDPOINT_FORM, parseHost } from "../../base/host-address.ts";
 import { isSecretReference } from "../../base/secrets/references.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -24,6 +25,15 @@ export const databaseProblems = ({ args: [url = ""] }: Call): readonly string[] 
     : ["URL is postgres://USER@HOST/DATABASE, @env:NAME or @file:PATH"];
 };
 
+export const joinProblems = (call: Call): readonly string[] => {
+  const { endpoint } = call.flags as { readonly endpoint?: string };
+  const isRight = endpoint === undefined || parseHost(endpoint) !== undefined;
+  return [
+    ...databaseProblems(call),
+    ...(isRight ? [] : [`--endpoint is ${ENDPOINT_FORM}, not "${endpoint}"`]),
+  ];
+};
+
 /** The daemon reads a file at each start; a variable it could not read then. */
 const databaseOf = ({ call, env, cwd }: Context): string => {
   const given = call.args[0] as string;
@@ -43,12 +53,14 @@ export const init: CommandHandler = async (context) => {
 };
 
 export const join: CommandHandler = async (context) => {
-  const { name, label, capacity } = context.flags as {
+  const { name, label, capacity, endpoint } = context.flags as {
     readonly name?: string;
     readonly label?: readonly (readonly [string, string])[];
     readonly capacity?: number;
+    readonly endpoint?: string;
   };
-  const asked = { database: databaseOf(context), name, labels: Object.fromEntries(label ?? []), capacity };
+  const labels = Object.fromEntries(label ?? []);
+  const asked = { database: databaseOf(context), name, labels, capacity, endpoint };
   return success(await (await context.connect()).request("cluster/join", asked));
 };
 

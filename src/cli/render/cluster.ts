@@ -33,7 +33,7 @@ const selfText = (self: NonNullable<ClusterStatus["self"]>, paint: Paint): strin
   return [`${paint("bold", oneLine(self.name))}  ${lease}, ${copy}`, ...troubles].join("\n");
 };
 
-const nodeRow = (node: ClusterNodeView, paint: Paint): readonly string[] => [
+const nodeRow = (node: ClusterNodeView, hasEndpoints: boolean, paint: Paint): readonly string[] => [
   paint("bold", oneLine(node.name)),
   node.state === "dead" ? paint("bad", node.state) : node.state,
   node.state === "left" ? "–" : duration(node.beat_age_ms),
@@ -42,14 +42,25 @@ const nodeRow = (node: ClusterNodeView, paint: Paint): readonly string[] => [
   Object.entries(node.labels)
     .map(([label, value]) => `${label}=${value}`)
     .join(" "),
+  ...(hasEndpoints ? [oneLine(node.endpoint ?? "–")] : []),
 ];
 
 const statusText: TextOf<ClusterStatus> = ({ self, nodes, unplaced }, { paint, columns }) => {
   if (self === null) return "";
   const own = selfText(self, paint);
   if (nodes === null) return own;
-  const head = ["NODE", "STATE", "BEAT", "PLACED", "COPIED", "LABELS"].map((cell) => paint("dim", cell));
-  const rows = nodes.map((node) => nodeRow(node, paint));
+  const hasEndpoints = nodes.some(({ endpoint }) => endpoint !== null);
+  const titles = [
+    "NODE",
+    "STATE",
+    "BEAT",
+    "PLACED",
+    "COPIED",
+    "LABELS",
+    ...(hasEndpoints ? ["ENDPOINT"] : []),
+  ];
+  const head = titles.map((cell) => paint("dim", cell));
+  const rows = nodes.map((node) => nodeRow(node, hasEndpoints, paint));
   const waiting = unplaced ? [paint("bad", `${count(unplaced, "worker")} placed nowhere`)] : [];
   return [own, "", table([head, ...rows], { fit: columns }), ...waiting].join("\n");
 };

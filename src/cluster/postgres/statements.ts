@@ -53,7 +53,7 @@ export const VIEW = `
 export const OVERVIEW = `
   select
     (select coalesce(json_agg(each order by each.id), '[]') from (
-      select n.id, n.store_id, n.labels, n.capacity, n.state,
+      select n.id, n.store_id, n.labels, n.capacity, n.endpoint, n.state,
         greatest(0, extract(epoch from clock_timestamp() - n.renewed_at) * 1000)::bigint as beat_age_ms,
         (select count(*) from placement p
           where p.node = n.id and p.node_term = n.term and p.desired = 'running') as placed,

@@ -22,6 +22,8 @@ export interface KeptNode extends KeptMembership {
   readonly name: string;
   readonly labels: NodeLabels;
   readonly capacity: number;
+  /** As `--host` takes it; "" where nobody gave one. */
+  readonly endpoint: string;
 }
 
 const File = z.object({
@@ -30,6 +32,7 @@ const File = z.object({
   name: z.string(),
   labels: z.record(z.string(), z.string()),
   capacity: z.int(),
+  endpoint: z.string().default(""),
   term: z.int(),
   until_ms: z.number().nullable(),
   session: z.string(),

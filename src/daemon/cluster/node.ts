@@ -99,9 +99,10 @@ export class NodeSeat implements ClusterApi {
     return Effect.map(Effect.all([this.ground.runtime.status(), seen]), ([{ head }, overview]) => ({
       self: selfOf(living, head),
       nodes:
-        overview?.nodes.map(({ id, store_id: _, ...node }) => ({
+        overview?.nodes.map(({ id, store_id: _, endpoint, ...node }) => ({
           name: id,
           ...node,
+          endpoint: endpoint === "" ? null : endpoint,
           beat_age_ms: Math.round(node.beat_age_ms),
         })) ?? null,
       unplaced: overview?.unplaced ?? null,
@@ -109,8 +110,8 @@ export class NodeSeat implements ClusterApi {
   });
 
   private joined(asked: AskedJoin): Effect.Effect<ClusterChange, HoldfastError> {
-    const { name = nameOfMachine(), labels, capacity, database } = asked;
-    const wanted = { name, labels, capacity, database };
+    const { name = nameOfMachine(), labels, capacity, database, endpoint = "" } = asked;
+    const wanted = { name, labels, capacity, database, endpoint };
     if (this.living !== undefined) {
       const { kept } = this.living;
       const known = {
@@ -118,6 +119,7 @@ export class NodeSeat implements ClusterApi {
         labels: kept.labels,
         capacity: kept.capacity,
         database: kept.database,
+        endpoint: kept.endpoint,
       };
       return isDeepStrictEqual(known, wanted)
         ? Effect.succeed(changeOf(kept, "noop"))
@@ -126,7 +128,7 @@ export class NodeSeat implements ClusterApi {
     return Effect.gen({ self: this }, function* () {
       const { store_id } = yield* this.ground.runtime.status();
       const session = randomUUID();
-      const node = { id: name, store_id, labels, capacity, endpoint: "" };
+      const node = { id: name, store_id, labels, capacity, endpoint };
       const term = yield* this.asking(database, (store) => termOf(store, node, session));
       if (term === undefined) return yield* Effect.fail(nameTaken(name));
       // It renews at once: without a lease that is kept it holds none.
@@ -193,7 +195,7 @@ export class NodeSeat implements ClusterApi {
   private live(living: LivingNode): Effect.Effect<void, never, Scope.Scope> {
     return Effect.gen({ self: this }, function* () {
       const { stateDir, runtime } = this.ground;
-      const { name, labels, capacity, database, term, until_ms, session } = living.kept;
+      const { name, labels, capacity, endpoint, database, term, until_ms, session } = living.kept;
       const opening = (address: string) =>
         Effect.acquireRelease(
           Effect.try({ try: () => PostgresStore.at(address), catch: (cause) => cause }),
@@ -217,7 +219,7 @@ export class NodeSeat implements ClusterApi {
         if (membership.until_ms !== null) living.lease.isWell();
       });
       const member = liveAsMember({
-        node: { id: name, store_id, labels, capacity, endpoint: "" },
+        node: { id: name, store_id, labels, capacity, endpoint },
         store,
         machine,
         kept: { term, until_ms, session },
@@ -337,7 +339,7 @@ const refusalOf = (cause: unknown): HoldfastError => {
 const otherNode = (name: string): HoldfastError =>
   new HoldfastError(
     "INVALID_STATE",
-    `This daemon is the node ${name} already, with another address, label or capacity.`,
+    `This daemon is the node ${name} already, with another address, endpoint, label or capacity.`,
     {
       suggestion: "Leave first: agent cluster leave",
     },

@@ -21,6 +21,7 @@ const NodeView = z.object({
   state: z.enum(["active", "draining", "dead", "left"]),
   labels: z.record(z.string(), z.string()),
   capacity: z.int(),
+  endpoint: z.string().nullable().describe("how others reach it, as --host takes it"),
   placed: z.int().describe("workers that are placed there"),
   beat_age_ms: z.int().describe("since it renewed its lease, by the clock of the database"),
   copied_to: z.int().nullable().describe("the newest record of its log in the copy; null before the first"),

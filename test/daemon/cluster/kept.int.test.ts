@@ -11,6 +11,7 @@ const KEPT = {
   name: "a",
   labels: { gpu: "1" },
   capacity: 4,
+  endpoint: "ssh://me@a",
   term: 3,
   until_ms: 12,
   session: "s",
@@ -27,6 +28,12 @@ it("a node is read as it was kept, and nobody else may read it", () => {
   writeKept(dir, KEPT);
   expect(readKept(dir)).toEqual(KEPT);
   expect(statSync(file()).mode & 0o777).toBe(0o600);
+});
+
+it("a node that was kept before nodes had endpoints has none", () => {
+  const { endpoint: _, ...before } = KEPT;
+  writeKept(dir, before as typeof KEPT);
+  expect(readKept(dir)).toEqual({ ...KEPT, endpoint: "" });
 });
 
 it("a lease of another boot is over", () => {
