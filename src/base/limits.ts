@@ -1545,6 +1545,20 @@ export const CLUSTER_DRIFT_ROOM_MS = 400;
 /** How often a node looks at the cluster; and the time between two looks after which it counts the stillness of others anew. */
 export const CLUSTER_LOOK_MS = 250;
 export const CLUSTER_LOOK_GAP_MAX_MS = 3_000;
+/** The size of the largest environment that we make. No more is read of a larger one. */
+export const ENVIRONMENT_READ_MAX_BYTES = 1024 * 1024;
+/** How often the guard of a lease looks at it and at the clock. */
+export const CLUSTER_GUARD_PERIOD_MS = 100;
+/** After a lease: how often the guard searches for runs, and how often once it has found none for some time. */
+export const CLUSTER_GUARD_SEARCH_MS = 250;
+export const CLUSTER_GUARD_IDLE_SEARCH_MS = 1_000;
+/** Between TERM and KILL of the guard: half of CLUSTER_STOP_ROOM_MS, so that the rest is enough to find what hides. */
+export const CLUSTER_GUARD_GRACE_MS = 1_500;
+/** Searches that follow each other at once while the guard kills. */
+export const CLUSTER_GUARD_PASSES_MAX = 20;
+/** How often a daemon looks whether its guard has begun, and the most bytes of a guard's command line. */
+export const CLUSTER_GUARD_POLL_MS = 5;
+export const CLUSTER_GUARD_WORDS_MAX_BYTES = 65_536;
 /** An answer of the cluster's store that takes longer is given up; its effect may have come. */
 export const CLUSTER_ANSWER_MS = 1_000;
 /** How often a node looks at its clock, and how many inputs may wait for its decisions. */

@@ -52,4 +52,8 @@ export const stalledFilePath = (stateDir: string): string => join(stateDir, "dae
 export const claimPath = (stateDir: string): string => join(stateDir, "daemon.starting");
 /** Which node of a cluster this daemon is; none without it. */
 export const clusterFile = (stateDir: string): string => join(stateDir, "cluster.json");
+/** The node's lease, for its guard. */
+export const clusterLeaseFile = (stateDir: string): string => join(stateDir, "cluster.lease");
+/** The guard of that lease: a lock, and the process that holds it. */
+export const clusterGuardFile = (stateDir: string): string => join(stateDir, "cluster.guard");
 export const daemonLogPath = (stateDir: string): string => join(stateDir, "daemon.log");

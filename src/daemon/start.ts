@@ -227,7 +227,7 @@ const lastLine = (path: string, from: number): string | undefined =>
   textAfter(path, from).trimEnd().split("\n").at(-1) || undefined;
 
 const KEPT =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|XDG_.*|OTEL_.*|HOLDFAST_(?!(RUN|CRASH_AT|TOKEN|TOKEN_FILE)$).*)$/;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|XDG_.*|OTEL_.*|HOLDFAST_(?!(RUN|PLACED|CRASH_AT|TOKEN|TOKEN_FILE)$).*)$/;
 
 /**
  * The daemon gets only the variables that it needs itself. The environment of an agent comes from its own

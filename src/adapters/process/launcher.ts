@@ -11,11 +11,15 @@ import type { StdinPlan } from "../adapter.ts";
 import { readProc } from "./identity.ts";
 import { type LifelineArguments, NO_LIFELINE } from "./lifeline.ts";
 import { MARKER } from "./marker.ts";
+import { PLACED_MARKER } from "./placed-marker.ts";
 import { LINGER } from "./reaper.ts";
 import { SUPERVISOR_DIED, TAKEN_OVER } from "./run-directory.ts";
 
 /** Every POSIX system has the shell at this path. */
 export const SHELL = "/bin/sh";
+
+/** The guard of a lease knows the run by it when its launcher has become the perl. */
+const KEEP_PLACED = `\${${PLACED_MARKER}:+"${PLACED_MARKER}=$${PLACED_MARKER}"}`;
 
 /**
  * $1 the run directory, $2 the kind of the stdin plan, $3 the agent's umask, $4 the run's cgroup (empty:
@@ -105,7 +109,7 @@ PATH=/usr/bin:/bin LC_ALL=C
 export LC_ALL
 if [ -n "$_hf_left$_hf_stays" ]; then
   _hf_tell exit.tmp
-  exec env -i "${MARKER}=$${MARKER}" LC_ALL=C "$_hf_perl" -e '${LINGER}' "$_hf_dir/exit" "$_hf_stays"
+  exec env -i "${MARKER}=$${MARKER}" ${KEEP_PLACED} LC_ALL=C "$_hf_perl" -e '${LINGER}' "$_hf_dir/exit" "$_hf_stays"
 fi
 _hf_tell "$_hf_out"
 [ "$_hf_out" = exit ] || exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"

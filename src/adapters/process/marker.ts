@@ -4,7 +4,7 @@
  */
 import { readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EXEC_LOOKS_MAX, EXEC_WAIT_MS } from "../../base/limits.ts";
+import { ENVIRONMENT_READ_MAX_BYTES, EXEC_LOOKS_MAX, EXEC_WAIT_MS } from "../../base/limits.ts";
 import { readProc } from "./identity.ts";
 import { inSlices } from "./process-table.ts";
 
@@ -23,8 +23,7 @@ export const markerIn = (block: Buffer): string | undefined => {
   return block.toString("latin1", at + assignment.length, end === -1 ? block.length : end);
 };
 
-/** The size of the largest environment that we make; of a larger one only this part is read. */
-const shared = Buffer.allocUnsafeSlow(1024 * 1024);
+const shared = Buffer.allocUnsafeSlow(ENVIRONMENT_READ_MAX_BYTES);
 
 /** The process is executing a program, and its marker will appear in a moment. */
 export const IN_EXEC = "in exec";

@@ -9,7 +9,7 @@ import { CLUSTER_FILE_MAX_BYTES } from "../../base/limits.ts";
 import type { KeptMembership } from "../../cluster/node/machine.ts";
 import type { NodeLabels } from "../../cluster/rows.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { clusterFile } from "../paths.ts";
+import { clusterFile, clusterLeaseFile } from "../paths.ts";
 
 const MS_PER_S = 1_000;
 
@@ -58,10 +58,16 @@ const parsedFile = (text: string): z.infer<typeof File> => {
   }
 };
 
-export const writeKept = (stateDir: string, kept: KeptNode): void =>
-  replaceFile(
-    clusterFile(stateDir),
-    `${JSON.stringify({ version: 1, ...kept, boot_id: currentPlace().boot_id })}\n`,
-  );
+/** The lease of the guard comes first, so that the daemon never believes in one that the guard does not know. */
+export const writeKept = (stateDir: string, kept: KeptNode): void => {
+  const { boot_id } = currentPlace();
+  const until = kept.until_ms === null ? "-" : Math.floor(kept.until_ms);
+  replaceFile(clusterLeaseFile(stateDir), `${kept.name} ${until} ${boot_id}\n`);
+  replaceFile(clusterFile(stateDir), `${JSON.stringify({ version: 1, ...kept, boot_id })}\n`);
+};
 
-export const forgetKept = (stateDir: string): void => rmSync(clusterFile(stateDir), { force: true });
+/** The guard ends the runs that stop, and then itself, once its lease is gone. */
+export const forgetKept = (stateDir: string): void => {
+  rmSync(clusterLeaseFile(stateDir), { force: true });
+  rmSync(clusterFile(stateDir), { force: true });
+};

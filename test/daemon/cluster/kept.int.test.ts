@@ -1,5 +1,5 @@
 /** The file of a node: closed to others, and its lease only for the boot in which it was held. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -36,6 +36,16 @@ it("a node that was kept before nodes had endpoints has none", () => {
   expect(readKept(dir)).toEqual({ ...KEPT, endpoint: "" });
 });
 
+it("the guard reads the same lease from a line of its own, and none that is not held", () => {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1");
+  const lease = join(dir, "cluster.lease");
+  writeKept(dir, KEPT);
+  expect(readFileSync(lease, "utf8")).toBe(`a 12 ${boot}`);
+  expect(statSync(lease).mode & 0o777).toBe(0o600);
+  writeKept(dir, { ...KEPT, until_ms: null });
+  expect(readFileSync(lease, "utf8")).toBe(`a - ${boot}`);
+});
+
 it("a lease of another boot is over", () => {
   writeKept(dir, KEPT);
   writeFileSync(file(), JSON.stringify({ ...JSON.parse(readFileSync(file(), "utf8")), boot_id: "other" }));
@@ -47,6 +57,7 @@ it("a file that is none of a node is refused, and one that is gone is none", () 
   expect(() => readKept(dir)).toThrow("cluster.json in the state directory cannot be read.");
   forgetKept(dir);
   expect(readKept(dir)).toBeUndefined();
+  expect(existsSync(join(dir, "cluster.lease"))).toBe(false);
 });
 
 it("a garbled file is refused without a word of its text", () => {
