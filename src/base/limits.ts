@@ -1579,6 +1579,8 @@ export const CLUSTER_FILE_MAX_BYTES = 65_536;
 export const CLUSTER_CONNECTIONS_MAX = 4;
 /** The database ends a statement that takes longer, and with it the locks that it holds. */
 export const CLUSTER_STATEMENT_MAX_MS = 5_000;
+/** How often a node looks whether the cluster's tables are still those of its Holdfast: another node may have brought newer ones. */
+export const CLUSTER_TABLES_CHECK_MS = 5_000;
 /** Records in a page of a worker's copied stream. */
 export const CLUSTER_STREAM_PAGE_RECORDS = 1_000;
 /** How often a change of a budget is decided anew because others were faster. */

@@ -6,6 +6,7 @@ import {
   CLUSTER_CONNECTIONS_MAX,
   CLUSTER_STATEMENT_MAX_MS,
   CLUSTER_STREAM_PAGE_RECORDS,
+  CLUSTER_TABLES_CHECK_MS,
 } from "../../base/limits.ts";
 import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
 import type { ClusterOverview, ClusterView, NewNode, NewPlacement, NodeFence, RunFence } from "../rows.ts";
@@ -38,8 +39,9 @@ const types: pg.CustomTypesConfig = {
 
 export class PostgresStore implements ClusterStore {
   private readonly pool: pg.Pool;
-  /** The look at the tables, before the first call. One that failed is made again by the next call. */
+  /** The look at the tables, before the first call, and again after a while. One that failed is made again by the next call. */
   private checked: Promise<void> | undefined;
+  private checkAgainAt = 0;
 
   private constructor(pool: pg.Pool) {
     this.pool = pool;
@@ -218,7 +220,10 @@ export class PostgresStore implements ClusterStore {
   }
 
   private check(): Promise<void> {
-    this.checked ??= checkTables(this.pool).catch((error: unknown) => {
+    const now = performance.now();
+    if (this.checked !== undefined && now < this.checkAgainAt) return this.checked;
+    this.checkAgainAt = now + CLUSTER_TABLES_CHECK_MS;
+    this.checked = checkTables(this.pool).catch((error: unknown) => {
       this.checked = undefined;
       throw error;
     });

@@ -124,6 +124,20 @@ describe("a cluster's store in Postgres", () => {
     await expect(PostgresStore.open(url)).rejects.toThrow(ClusterTablesError);
   });
 
+  it("newer tables are noticed by a store that has used the older ones, and it goes on once they are its own", async () => {
+    const url = await fresh();
+    const store = await openAt(url);
+    const a = await joined(store, "a");
+    const client = await connected(url);
+    await client.query("insert into migration values ($1, clock_timestamp())", [MIGRATIONS.length + 1]);
+    const renewed = () => store.renew(a).catch((cause: unknown) => cause);
+    let answer = await renewed();
+    while (answer === true) answer = await renewed();
+    expect(answer).toBeInstanceOf(ClusterTablesError);
+    await client.query("delete from migration where version > $1", [MIGRATIONS.length]);
+    expect(await store.renew(a)).toBe(true);
+  });
+
   it("a change that another node made first is no error, whatever the order", async () => {
     const store = await open();
     const fences = await Promise.all(["a", "b", "c"].map((id) => joined(store, id)));
