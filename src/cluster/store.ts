@@ -29,7 +29,7 @@ export interface LogName {
 export interface ClusterStore {
   /**
    * The node's new term, or undefined while a node of its name lives. The same session is answered alike again, so that a lost answer
-   * keeps nobody out.
+   * keeps nobody out; one that has left joins no more, so that a join which comes late brings nobody back.
    */
   join(node: NewNode, session: string): Promise<number | undefined>;
   renew(fence: NodeFence): Promise<boolean>;

@@ -10,9 +10,10 @@ import {
   CLUSTER_TICK_MS,
 } from "../../base/limits.ts";
 import { decideMember, memberAtStart } from "../decide.ts";
+import { NameHeldError } from "../errors.ts";
 import { keptOf, leaseAtStart, mayRun } from "../lease.ts";
 import type { ClusterMember, MemberCommand, MemberDecision, MemberInput } from "../member.ts";
-import type { NewNode, RunFence } from "../rows.ts";
+import { type ClusterNode, isGone, type NewNode, type RunFence } from "../rows.ts";
 import type { ClusterStore } from "../store.ts";
 import type { KeptMembership, NodeMachine, RunOfMember } from "./machine.ts";
 
@@ -52,6 +53,8 @@ class MemberLife {
   private kept: KeptMembership;
   /** The last write of the lease failed. */
   private isUnkept = false;
+  /** The row of its name, as of the newest look. */
+  private row: ClusterNode | undefined;
   private readonly first: readonly MemberCommand[];
 
   constructor(membership: Membership, inputs: Queue.Queue<MemberInput>) {
@@ -181,8 +184,11 @@ class MemberLife {
     if (command.type === "join")
       return Effect.flatMap(
         this.ask("the join of the cluster", () => store.join(node, this.kept.session)),
-        (answer) =>
-          answer?.value === undefined ? failed : this.tell({ type: "granted", term: answer.value, sent_ms }),
+        (answer) => {
+          if (answer?.value !== undefined) return this.tell({ type: "granted", term: answer.value, sent_ms });
+          if (answer !== undefined) this.refused();
+          return failed;
+        },
       );
     const { term } = command;
     return Effect.flatMap(
@@ -194,16 +200,28 @@ class MemberLife {
     );
   }
 
+  /** It asks again and again, and tells a person why. Before the first look it does not know. */
+  private refused(): void {
+    const { node, machine, report } = this.membership;
+    const { row } = this;
+    if (row === undefined) return;
+    if (isGone(row)) {
+      // A free name is refused to a session that has left, so the next join is another one.
+      this.kept = { ...this.kept, session: machine.newSession() };
+      this.isUnkept = true;
+      this.keep();
+    } else report("the join of the cluster", new NameHeldError(node.id, row.store_id === node.store_id));
+  }
+
   private look(asked_ms: number): Effect.Effect<unknown> {
     const { node, store } = this.membership;
     return Effect.flatMap(
       this.ask("a look at the cluster", () => store.view(node.id)),
-      (answer) =>
-        this.tell(
-          answer === undefined
-            ? { type: "look_failed", asked_ms }
-            : { type: "looked", asked_ms, view: answer.value },
-        ),
+      (answer) => {
+        if (answer === undefined) return this.tell({ type: "look_failed", asked_ms });
+        this.row = answer.value.nodes.find(({ id }) => id === node.id);
+        return this.tell({ type: "looked", asked_ms, view: answer.value });
+      },
     );
   }
 

@@ -1,18 +1,19 @@
 /** Brings the tables of a cluster up to date: one node does it, and others that start at the same time wait. */
 import type pg from "pg";
+import { ClusterError } from "../errors.ts";
 import { MIGRATION_LOCK, MIGRATIONS, SCHEMA } from "./schema.ts";
 
 /** The tables are not those of this Holdfast, so it leaves them alone. 0: there are none. */
-export class ClusterTablesError extends Error {
-  /** Those of a newer Holdfast. */
-  readonly isNewer: boolean;
+export class ClusterTablesError extends ClusterError {
   constructor(version: number) {
     super(
       version === 0
         ? "The database has no tables of a cluster."
         : `The cluster has tables of version ${version}, and this Holdfast knows ${MIGRATIONS.length}.`,
+      version > MIGRATIONS.length
+        ? "Upgrade Holdfast on this machine: the cluster has nodes of a newer one."
+        : "Make them, or bring them up to date, once for all nodes: agent cluster init URL",
     );
-    this.isNewer = version > MIGRATIONS.length;
   }
 }
 

@@ -6,13 +6,14 @@
 /** $1 node, $2 its term. */
 const LIVING = `select id from node where id = $1 and term = $2 and state in ('active', 'draining')`;
 
+/** A session that has left is over: its join that comes late takes no name. */
 export const JOIN = `
   insert into node (id, store_id, labels, capacity, endpoint, term, beat, state, session, renewed_at)
   values ($1, $2, $3, $4, $5, 1, 0, 'active', $6, clock_timestamp())
   on conflict (id) do update set
     store_id = excluded.store_id, labels = excluded.labels, capacity = excluded.capacity, endpoint = excluded.endpoint,
     term = node.term + 1, beat = 0, state = 'active', session = excluded.session, renewed_at = clock_timestamp()
-  where node.state in ('dead', 'left')
+  where node.state = 'dead' or node.state = 'left' and node.session <> excluded.session
   returning term`;
 
 export const JOINED_BEFORE = `
@@ -35,7 +36,8 @@ export const BURY = `
   update node set state = 'dead'
   where id = $1 and term = $2 and beat = $3 and state in ('active', 'draining')`;
 
-export const DECLARE_GONE = `update node set state = 'left' where id = $1 and state = 'dead'`;
+/** No session has left it, so that its node may come back whatever its session is. */
+export const DECLARE_GONE = `update node set state = 'left', session = '' where id = $1 and state = 'dead'`;
 
 export const VIEW = `
   select

@@ -1,13 +1,26 @@
 /** A failure of something that is tried again and again: told once, and not each time. */
 import { Cause } from "effect";
+import { ClusterError } from "../../cluster/errors.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+
+/** An effect wraps what a promise was rejected with. */
+const innermost = (cause: unknown): unknown => {
+  let error = Cause.isCause(cause) ? Cause.squash(cause) : cause;
+  while (error instanceof Error && error.cause instanceof Error) error = error.cause;
+  return error instanceof AggregateError && error.message === "" ? innermost(error.errors[0]) : error;
+};
 
 /** The sentence of what a database or a network said. Neither says the address of the database. */
 export const sentenceOf = (cause: unknown): string => {
-  let error = Cause.isCause(cause) ? Cause.squash(cause) : cause;
-  // An effect wraps what a promise was rejected with.
-  while (error instanceof Error && error.cause instanceof Error) error = error.cause;
-  if (error instanceof AggregateError && error.message === "") return sentenceOf(error.errors[0]);
+  const error = innermost(cause);
   return error instanceof Error ? error.message : String(error);
+};
+
+/** The next step of a person, where there is one. */
+const stepOf = (cause: unknown): string => {
+  const error = innermost(cause);
+  if (error instanceof ClusterError) return ` ${error.next}`;
+  return error instanceof HoldfastError ? ` ${error.suggestion}` : "";
 };
 
 export class Trouble {
@@ -21,7 +34,7 @@ export class Trouble {
   }
 
   readonly report = (what: string, cause: unknown): void => {
-    const sentence = `${what}: ${sentenceOf(cause)}`;
+    const sentence = `${what}: ${sentenceOf(cause)}${stepOf(cause)}`;
     this.failing = sentence;
     if (this.told.has(sentence)) return;
     this.told.add(sentence);

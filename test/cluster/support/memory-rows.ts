@@ -19,6 +19,7 @@ export class MemoryRows {
     const known = this.nodes.get(node.id);
     if (known !== undefined && !isGone(known))
       return this.sessions.get(node.id) === session ? known.term : undefined;
+    if (known?.state === "left" && this.sessions.get(node.id) === session) return undefined;
     const term = (known?.term ?? 0) + 1;
     this.nodes.set(node.id, { ...node, term, beat: 0, state: "active" });
     this.sessions.set(node.id, session);
@@ -57,6 +58,7 @@ export class MemoryRows {
     const node = this.nodes.get(id);
     if (node?.state !== "dead") return false;
     this.nodes.set(id, { ...node, state: "left" });
+    this.sessions.delete(id);
     return true;
   }
 

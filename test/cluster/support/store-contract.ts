@@ -97,6 +97,23 @@ export const holdsContract = (open: () => Promise<ClusterStore>): void => {
     expect(await store.renew(a)).toBe(false);
   });
 
+  it("a session that has left joins no more, and another one does", async () => {
+    const store = await open();
+    const a = await joined(store, "a");
+    expect(await store.leave(a)).toBe(true);
+    expect(await store.join(nodeOf("a"), "a-1")).toBeUndefined();
+    expect((await store.view("a")).nodes[0]?.state).toBe("left");
+    expect(await store.join(nodeOf("a"), "a-2")).toBe(2);
+  });
+
+  it("a node that a person took for gone comes back, whatever its session is", async () => {
+    const store = await open();
+    await joined(store, "a");
+    await store.bury("a", 1, 0);
+    expect(await store.declareGone("a")).toBe(true);
+    expect(await store.join(nodeOf("a"), "a-1")).toBe(2);
+  });
+
   it("a claim needs the term that was seen, and raises it", async () => {
     const store = await open();
     const [a, b] = [await joined(store, "a"), await joined(store, "b")];

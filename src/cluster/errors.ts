@@ -1,0 +1,25 @@
+/** Why a cluster does not take this node, with the next step for a person. */
+
+export class ClusterError extends Error {
+  readonly next: string;
+  constructor(message: string, next: string) {
+    super(message);
+    this.next = next;
+  }
+}
+
+/** Its name is held by a lease that is not its own. */
+export class NameHeldError extends ClusterError {
+  constructor(name: string, isOwnLog: boolean) {
+    if (isOwnLog)
+      super(
+        `A lease of ${name} is not over that this daemon does not hold: an earlier one, or that of a copy of its state directory.`,
+        "If it stays so, stop the daemon of the copy, and delete cluster.json there.",
+      );
+    else
+      super(
+        `Another daemon is the node ${name} now, so this one is no node.`,
+        "Leave with agent cluster leave, and join under another name: agent cluster join URL --name NAME",
+      );
+  }
+}
