@@ -10,8 +10,9 @@ import { clusterFile } from "./paths.ts";
 export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope;
-    const isNode = (): boolean => existsSync(clusterFile(ground.stateDir));
     let opened: Promise<ClusterApi> | undefined;
+    // A node whose file somebody removed still says so.
+    const isNode = (): boolean => opened !== undefined || existsSync(clusterFile(ground.stateDir));
     const api = Effect.tryPromise({
       try: () => {
         opened ??= import("./cluster/node.ts").then(({ NodeSeat }) =>

@@ -27,8 +27,10 @@ import type { RuntimeApi } from "../../runtime/api.ts";
 import { type ClusterApi, NO_STATUS, noNode } from "../cluster-api.ts";
 import type { Log } from "../log.ts";
 import { bootClock, forgetKept, type KeptNode, readKept, writeKept } from "./kept.ts";
+import { leaveCluster } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { machineKeeping } from "./machine.ts";
+import { isKept, rewriteKept } from "./rewrite.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
 
 export interface ClusterGround {
@@ -121,18 +123,18 @@ export class NodeSeat implements ClusterApi {
         database: kept.database,
         endpoint: kept.endpoint,
       };
-      return isDeepStrictEqual(known, wanted)
-        ? Effect.succeed(changeOf(kept, "noop"))
-        : Effect.fail(otherNode(kept.name));
+      if (!isDeepStrictEqual(known, wanted)) return Effect.fail(otherNode(kept.name));
+      if (isKept(this.ground.stateDir)) return Effect.succeed(changeOf(kept, "noop"));
+      // Somebody removed the file, and takes that back.
+      return Effect.as(this.keep(kept), changeOf(kept, "created"));
     }
     return Effect.gen({ self: this }, function* () {
       const { store_id } = yield* this.ground.runtime.status();
-      const session = randomUUID();
-      const node = { id: name, store_id, labels, capacity, endpoint };
-      const term = yield* this.asking(database, (store) => termOf(store, node, session));
+      const node = rowOf(wanted, store_id);
+      const term = yield* this.asking(database, (store) => termOf(store, node, randomUUID()));
       if (term === undefined) return yield* Effect.fail(nameTaken(name));
-      // It renews at once: without a lease that is kept it holds none.
-      const kept = { ...wanted, term, until_ms: null, session };
+      // It renews at once: without a lease that is kept it holds none. The session is that of a next join.
+      const kept = { ...wanted, term, until_ms: null, session: randomUUID() };
       yield* this.keep(kept);
       yield* this.begin(kept);
       this.ground.log("info", "this daemon is a node of a cluster", { node: name });
@@ -144,16 +146,13 @@ export class NodeSeat implements ClusterApi {
     const { living, ground } = this;
     if (living === undefined) return Effect.fail(noNode());
     return Effect.gen({ self: this }, function* () {
+      const { store_id } = yield* ground.runtime.status();
       // While it lives it would join again.
       yield* living.end;
       this.living = undefined;
       const { kept } = living;
       const placed = yield* Effect.tapError(
-        this.asking(kept.database, async (store) => {
-          if (await store.leave({ node: kept.name, node_term: kept.term })) return 0;
-          const { placements } = await store.view(kept.name);
-          return placements.filter(({ node }) => node === kept.name).length;
-        }),
+        this.asking(kept.database, (store) => leaveCluster(store, rowOf(kept, store_id), kept)),
         () => this.begin(kept),
       );
       if (placed > 0) {
@@ -188,18 +187,26 @@ export class NodeSeat implements ClusterApi {
         end: Scope.close(scope, Exit.void),
       };
       this.living = living;
-      yield* Effect.forkIn(Scope.provide(this.live(living), scope), scope);
+      const life = Effect.catchCause(Effect.scoped(this.live(living)), (cause) => {
+        living.lease.report("the life of this node", cause);
+        return Effect.sleep(CLUSTER_RETRY_MS);
+      });
+      yield* Effect.forkIn(Effect.forever(life), scope);
     });
   }
 
-  private live(living: LivingNode): Effect.Effect<void, never, Scope.Scope> {
+  /** Ends by a failure alone. */
+  private live(living: LivingNode): Effect.Effect<void, unknown, Scope.Scope> {
     return Effect.gen({ self: this }, function* () {
       const { stateDir, runtime } = this.ground;
-      const { name, labels, capacity, endpoint, database, term, until_ms, session } = living.kept;
+      const { name, database, term, until_ms, session } = living.kept;
       const opening = (address: string) =>
         Effect.acquireRelease(
           Effect.try({ try: () => PostgresStore.at(address), catch: (cause) => cause }),
-          (opened) => Effect.promise(() => opened.close()),
+          (opened) => {
+            living.store = undefined;
+            return Effect.promise(() => opened.close());
+          },
         );
       // An acquisition cannot be interrupted, so the endless retry stands around it: a leave and a stop end it at once.
       const store = yield* Effect.tryPromise(() => addressOf(database)).pipe(
@@ -208,18 +215,17 @@ export class NodeSeat implements ClusterApi {
           Effect.sync(() => living.lease.report("the address of the cluster", cause)),
         ),
         Effect.retry(Schedule.spaced(CLUSTER_RETRY_MS)),
-        Effect.orDie,
       );
       living.store = store;
-      const { store_id } = yield* Effect.orDie(runtime.status());
+      const { store_id } = yield* runtime.status();
       const machine = machineKeeping((membership) => {
         const next = { ...living.kept, ...membership };
-        writeKept(stateDir, next);
+        rewriteKept(stateDir, next);
         living.kept = next;
         if (membership.until_ms !== null) living.lease.isWell();
       });
       const member = liveAsMember({
-        node: { id: name, store_id, labels, capacity, endpoint },
+        node: rowOf(living.kept, store_id),
         store,
         machine,
         kept: { term, until_ms, session },
@@ -313,6 +319,11 @@ const changeOf = ({ name, labels, capacity }: KeptNode, effect: ClusterChange["e
   effect,
 });
 
+const rowOf = (
+  { name, labels, capacity, endpoint }: Pick<KeptNode, "name" | "labels" | "capacity" | "endpoint">,
+  store_id: string,
+): NewNode => ({ id: name, store_id, labels, capacity, endpoint });
+
 /** A machine may have a name that no node can have. */
 const nameOfMachine = (): string =>
   hostname()
@@ -330,9 +341,7 @@ const refusalOf = (cause: unknown): HoldfastError => {
       },
     );
   return new HoldfastError("INVALID_STATE", cause.message, {
-    suggestion: cause.isNewer
-      ? "Upgrade Holdfast on this machine: the cluster has nodes of a newer one."
-      : "Make them, or bring them up to date, once for all nodes: agent cluster init URL",
+    suggestion: cause.next,
   });
 };
 

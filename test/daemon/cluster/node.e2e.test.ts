@@ -1,5 +1,5 @@
 /** Daemons as nodes of a cluster on a real Postgres: they join and leave, and their logs are copied whatever is killed. */
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -195,6 +195,46 @@ it("a node whose address is gone leaves nothing hanging: it refuses to leave, an
   addressIn(a, url);
   expect((await a.agent("cluster", "join", address, "--name", "b")).data.effect).toBe("created");
   await until(() => holds(a));
+});
+
+it("a node whose file was removed says so, writes none, and leaves or stays as it is told", async () => {
+  const url = await postgres.database("removed");
+  const a = await daemon();
+  await a.agent("cluster", "init", url);
+  const join_ = () => a.agent("cluster", "join", url, "--name", "a");
+  await join_();
+  await until(() => holds(a));
+  const file = join(a.home, "cluster.json");
+  const isTold = async () => (await statusOf(a)).self?.failing?.includes("cluster.json was removed") === true;
+  rmSync(file);
+  await until(isTold);
+  await until(async () => !(await holds(a)));
+  expect(existsSync(file)).toBe(false);
+  expect((await join_()).data.effect).toBe("created");
+  await until(() => holds(a));
+  expect((await statusOf(a)).self?.failing).toBeNull();
+  rmSync(file);
+  await until(isTold);
+  expect((await a.agent("cluster", "leave")).data).toMatchObject({ name: "a", effect: "deleted" });
+  expect(await statusOf(a)).toMatchObject({ self: null });
+  expect(existsSync(file)).toBe(false);
+});
+
+it("a node that lost its name to another daemon says so, and leaves nothing of the other", async () => {
+  const url = await postgres.database("renamed");
+  const [a, b] = [await daemon(), await daemon()];
+  await a.agent("cluster", "init", url);
+  await a.agent("cluster", "join", url, "--name", "a");
+  await until(() => holds(a));
+  await a.killDaemon();
+  expect((await b.agent("cluster", "join", url, "--name", "a")).data.effect).toBe("created");
+  await until(() => holds(b));
+  await a.agent("daemon", "start");
+  const lost = "Another daemon is the node a now";
+  await until(async () => (await statusOf(a)).self?.failing?.includes(lost) === true);
+  expect(readFileSync(join(a.home, "daemon.log"), "utf8").split(lost)).toHaveLength(2);
+  expect((await a.agent("cluster", "leave")).data.effect).toBe("deleted");
+  expect([await stateOf(b, "a"), await holds(b)]).toEqual(["active", true]);
 });
 
 const isAlive = (pid: number): boolean => {
