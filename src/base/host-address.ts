@@ -15,7 +15,7 @@ export interface HostAddress {
 
 /** The word of `--host` for this machine. */
 export const LOCAL_HOST = "local";
-/** The word of `--host` for this machine and every host of the configuration. */
+/** The word of `--host` for this machine, every host of the configuration, and the nodes of the cluster. */
 export const ALL_HOSTS = "all";
 
 /** A host as a call names it. */
@@ -23,6 +23,8 @@ export interface NamedHost {
   readonly name: string;
   /** Undefined for this machine. */
   readonly address: HostAddress | undefined;
+  /** Why nothing can be reached by it: it stands for hosts that are not known. */
+  readonly trouble?: string;
 }
 
 /**

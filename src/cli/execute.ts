@@ -12,6 +12,7 @@ import { redactOutcome, redactText } from "../protocol/redact.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
 import { commandsAt, leadingTo, ofHost } from "./at-host.ts";
 import { generationOf, modeOf, paintFor } from "./choices.ts";
+import { elsewhereToo, unknownNodes } from "./cluster-hosts.ts";
 import {
   type CommandHandler,
   type CommandResult,
@@ -71,7 +72,13 @@ const settle = async (
     (cause): CommandResult => failure(asHoldfastError(cause)),
   );
   const host = onlyHostOf(call);
-  const handled = host === undefined ? handling : handling.then((result) => ofHost(host, result));
+  const handled = handling.then((result) =>
+    host !== undefined
+      ? ofHost(host, result)
+      : call.hosts === undefined
+        ? elsewhereToo(result, context.stateDir)
+        : result,
+  );
   if (interrupted === undefined) return handled;
   const stopped = interrupted.then((signal) => cancelled(context, signal));
   return Promise.race([handled, host === undefined ? stopped : stopped.then((it) => leadingTo(host, it))]);
@@ -303,6 +310,8 @@ class Printing {
 
   private connector(cleanups: Context["cleanups"], host?: NamedHost): Context["connect"] {
     const { env, stateDir, call } = this.means;
+    const { trouble } = host ?? {};
+    if (trouble !== undefined) return () => Promise.reject(unknownNodes(trouble));
     if (host?.address === undefined)
       return connector(stateDir, env, process.cwd(), () => this.connected(), cleanups);
     const there = call.flags["state-dir"] as string | undefined;

@@ -11,33 +11,67 @@ import { HOSTS_MAX } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { RUN_THERE } from "../commands/hosts.ts";
 import type { Client } from "../daemon/client.ts";
-import type { Context } from "./context.ts";
+import { type ClusterHosts, clusterHosts, NO_CLUSTER_HOSTS, unknownNodes } from "./cluster-hosts.ts";
+import type { Context, Env } from "./context.ts";
 import { narrowed } from "./host-calls.ts";
 import { VERSION } from "./package.ts";
 import type { Call } from "./parse.ts";
 
-/** The call with its hosts: addresses, and names of `hosts:` of config.yaml in `stateDir`. */
-export const withHosts = async (call: Call, stateDir: string): Promise<Call> => {
+/** Addresses by name, a host of the configuration before a node of the cluster. */
+interface KnownHosts {
+  readonly configured: Readonly<Record<string, string>>;
+  readonly cluster: ClusterHosts;
+  /** Mistakes of config.yaml. */
+  readonly problems: readonly string[];
+}
+
+const knownHosts = async (names: readonly string[], stateDir: string, env: Env): Promise<KnownHosts> => {
+  const words = names.filter((name) => name !== LOCAL_HOST && parseHost(name) === undefined);
+  if (words.length === 0) return { configured: {}, cluster: NO_CLUSTER_HOSTS, problems: [] };
+  // Loaded on demand, because it loads zod and yaml.
+  const { readConfiguration } = await import("../daemon/configuration.ts");
+  const { configuration, problems = [] } = readConfiguration(stateDir) ?? {};
+  const configured = configuration?.hosts ?? {};
+  const isOfCluster = words.some((name) => name !== "" && !Object.hasOwn(configured, name));
+  const cluster = isOfCluster ? await clusterHosts(stateDir, env) : NO_CLUSTER_HOSTS;
+  return { configured, cluster, problems };
+};
+
+/** This machine, the hosts of the configuration, and the nodes that it does not have under another name. */
+const allHosts = ({ configured, cluster }: KnownHosts): readonly string[] => {
+  const addresses = new Set(Object.values(configured));
+  const nodes = Object.entries(cluster.addresses).flatMap(([name, address]) =>
+    addresses.has(address) ? [] : [name],
+  );
+  return [LOCAL_HOST, ...Object.keys(configured), ...nodes];
+};
+
+/** The call with its hosts: addresses, names of `hosts:` of config.yaml in `stateDir`, and nodes of its daemon's cluster. */
+export const withHosts = async (call: Call, stateDir: string, env: Env): Promise<Call> => {
   const given = call.flags.host as readonly string[] | undefined;
   if (given === undefined) return call;
   const names = [...new Set(given.flatMap(hostNamesIn))];
-  const isNamed = names.some((name) => name !== LOCAL_HOST && parseHost(name) === undefined);
-  // Loaded on demand, because it loads zod and yaml.
-  const { configuration, problems = [] } = isNamed
-    ? ((await import("../daemon/configuration.ts")).readConfiguration(stateDir) ?? {})
-    : {};
-  const named = configuration?.hosts ?? {};
-  if (names.includes(ALL_HOSTS)) names.push(LOCAL_HOST, ...Object.keys(named));
+  const known = await knownHosts(names, stateDir, env);
+  const { cluster, problems } = known;
+  const named = { ...cluster.addresses, ...known.configured };
+  const isAll = names.includes(ALL_HOSTS);
+  if (isAll) names.push(...allHosts(known));
   const mistakes: string[] = [];
   const hosts: NamedHost[] = [];
   for (const name of new Set(names)) {
     const address = parseHost(Object.hasOwn(named, name) ? named[name]! : name);
     if (name === "")
       mistakes.push("--host has no name before, between or after its commas: is a variable empty?");
-    else if (address !== undefined || name === LOCAL_HOST) hosts.push({ name, address });
-    else if (name !== ALL_HOSTS) mistakes.push(unknownHost(name, Object.keys(named)));
+    else if (address !== undefined || name === LOCAL_HOST || name === cluster.self)
+      hosts.push({ name, address });
+    else if (name !== ALL_HOSTS) {
+      if (cluster.trouble !== undefined) return { ...call, unknown: unknownNodes(cluster.trouble) };
+      mistakes.push(unknownHost(name, Object.keys(named)));
+    }
   }
-  if (problems.length > 0 && (mistakes.length > 0 || names.includes(ALL_HOSTS)))
+  if (isAll && cluster.trouble !== undefined)
+    hosts.push({ name: "cluster", address: undefined, trouble: cluster.trouble });
+  if (problems.length > 0 && (mistakes.length > 0 || isAll))
     mistakes.splice(0, mistakes.length, `config.yaml is not read: ${problems.join("; ")}`);
   if (hosts.length > HOSTS_MAX) mistakes.push(`--host names at most ${HOSTS_MAX} hosts`);
   return mistakes.length > 0
@@ -46,7 +80,7 @@ export const withHosts = async (call: Call, stateDir: string): Promise<Call> => 
 };
 
 const unknownHost = (name: string, known: readonly string[]): string =>
-  `--host is ssh://[USER@]MACHINE[:PORT], exec:PROGRAM ARGUMENT… that runs a command there, a name of hosts: in config.yaml, ${LOCAL_HOST} or ${ALL_HOSTS}, not "${name}"${didYouMean(name, known)}`;
+  `--host is ssh://[USER@]MACHINE[:PORT], exec:PROGRAM ARGUMENT… that runs a command there, a name of hosts: in config.yaml, a node of the cluster with an endpoint, ${LOCAL_HOST} or ${ALL_HOSTS}, not "${name}"${didYouMean(name, known)}`;
 
 /** The host on which the whole command runs; undefined if it talks to daemons from here, or cannot be run. */
 export const placeOf = ({ command, hosts = [], unknown, problems }: Call): HostAddress | undefined =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AGENT } from "../support/built.ts";
 import { TestPostgres } from "../support/postgres.ts";
-import { type Commands, makeCommands, until } from "./support/commands.ts";
+import { type Commands, makeCommands, type Running, until } from "./support/commands.ts";
 
 let postgres: TestPostgres;
 let desk: Commands;
@@ -61,4 +61,54 @@ it("a node has the endpoint with which it joined, also over a restart", async ()
     exit: 3,
     error: { message: expect.stringContaining("--endpoint is ssh://[USER@]MACHINE[:PORT], or exec:") },
   });
+});
+
+const isWatched = (watch: Running, host: string, type: string) => (): boolean =>
+  watch
+    .out()
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+    .some(({ data }) => data?.host === host && data.type === type);
+
+it("both nodes are listed, watched and commanded by their names, and one that is killed is told", async () => {
+  const watch = desk.start(["-o", "ndjson", "--host", "all", "watch"]);
+  // The first heartbeat of a stream comes late, so records tell that both are watched.
+  await until(async () => {
+    await Promise.all([desk, build].map((each) => each.agent("spawn", "--", "true")));
+    return isWatched(watch, "local", "worker_ended")() && isWatched(watch, "build", "worker_ended")();
+  });
+  await build.agent("spawn", "--name", "fixer", "--", "sleep", "1000");
+  await until(isWatched(watch, "build", "worker_started"));
+  watch.child.kill("SIGINT");
+  await watch.ended;
+
+  const listed = await desk.agent("--host", "all", "list");
+  expect([listed.exit, listed.data]).toMatchObject([0, [{ host: "build", name: "fixer" }]]);
+  expect((await desk.agent("--host", "build", "info", "fixer")).data).toMatchObject({ state: "running" });
+  const missed = await desk.agent("kill", "fixer");
+  expect([missed.exit, missed.error?.suggestion]).toEqual([
+    5,
+    expect.stringContaining("agent --host all list"),
+  ]);
+  expect((await desk.agent("--host", "all", "kill", "build/fixer")).exit).toBe(0);
+  expect((await build.agent("info", "fixer")).data).toMatchObject({ state: "cancelled" });
+
+  await build.killDaemon();
+  const { exit, error, meta } = await desk.agent("--host", "all", "list");
+  expect([exit, error?.code]).toEqual([2, "PARTIAL_FAILURE"]);
+  expect(meta.details).toMatchObject({ hosts: [{ host: "build", code: "SUPERVISOR_DOWN" }] });
+  await build.agent("daemon", "start");
+});
+
+it("with the database away, what is known is shown, and what is not is told", async () => {
+  await desk.agent("spawn", "--name", "runs", "--", "sleep", "1000");
+  await postgres.stop();
+  const { exit, error, meta } = await desk.agent("--host", "all", "list");
+  expect([exit, error?.code]).toEqual([2, "PARTIAL_FAILURE"]);
+  expect(meta).toMatchObject({
+    partial: { workers: [{ host: "local", name: "runs" }] },
+    details: { hosts: [{ host: "cluster", code: "UNAVAILABLE" }] },
+  });
+  await postgres.start();
 });
