@@ -1,11 +1,13 @@
 /** agent cluster …: this daemon as a node. The address of the database goes to the daemon, and is shown nowhere. */
 import { resolve } from "node:path";
 import { ENDPOINT_FORM, parseHost } from "../../base/host-address.ts";
+import { NAME_MAX_BYTES } from "../../base/limits.ts";
 import { isSecretReference } from "../../base/secrets/references.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
+import { readName } from "../values.ts";
 
 const FILE = "@file:";
 const VARIABLE = "@env:";
@@ -25,11 +27,24 @@ export const databaseProblems = ({ args: [url = ""] }: Call): readonly string[] 
     : ["URL is postgres://USER@HOST/DATABASE, @env:NAME or @file:PATH"];
 };
 
+const isWord = (text: string): boolean => readName(text).ok;
+
+const labelProblem = ([key, value]: readonly [string, string]): readonly string[] =>
+  isWord(key) && isWord(value)
+    ? []
+    : [
+        `--label is KEY=VALUE, and both have at most ${NAME_MAX_BYTES} letters, digits, '.', '_' and '-' after a letter or digit, not "${key}=${value}": write it as in gpu=1`,
+      ];
+
 export const joinProblems = (call: Call): readonly string[] => {
-  const { endpoint } = call.flags as { readonly endpoint?: string };
+  const { endpoint, label = [] } = call.flags as {
+    readonly endpoint?: string;
+    readonly label?: readonly (readonly [string, string])[];
+  };
   const isRight = endpoint === undefined || parseHost(endpoint) !== undefined;
   return [
     ...databaseProblems(call),
+    ...label.flatMap(labelProblem),
     ...(isRight ? [] : [`--endpoint is ${ENDPOINT_FORM}, not "${endpoint}"`]),
   ];
 };

@@ -18,6 +18,16 @@ it.each([
     "postgres://db.example/h?sslmode=disable",
     "postgres://db.example/h?sslmode=disable",
   ],
+  ...["prefer", "require", "verify-ca"].map((mode): [string, string, string] => [
+    `a server that is checked, by ${mode}, without a warning of pg`,
+    `postgres://db.example/h?sslmode=${mode}`,
+    "postgres://db.example/h?sslmode=verify-full",
+  ]),
+  [
+    "a server that is not checked, as libpq reads it",
+    "postgres://db.example/h?uselibpqcompat=true&sslmode=require",
+    "postgres://db.example/h?uselibpqcompat=true&sslmode=require",
+  ],
   ["this machine", "postgres://localhost:5432/h", "postgres://localhost:5432/h"],
   ["this machine, by number", "postgres://127.0.0.1/h", "postgres://127.0.0.1/h"],
   [
