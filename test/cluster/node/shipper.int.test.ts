@@ -125,3 +125,22 @@ it.live("a copy that was deleted while the log stood still is made anew", () =>
     expect(yield* texts).toEqual(dense(5));
   }),
 );
+
+it.live("a copy whose tables were dropped while the log stood still is made anew once there are tables", () =>
+  Effect.gen(function* () {
+    const { log, reports, started, texts, url } = yield* setUp("dropped");
+    log.grow(5);
+    yield* started;
+    yield* until(() => log.copied === log.size);
+    yield* Effect.promise(async () => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query(`drop schema ${SCHEMA} cascade`);
+      await client.end();
+    });
+    yield* until(() => reports.length > 0);
+    yield* Effect.promise(async () => (await PostgresStore.open(url)).close());
+    while ((yield* texts).length < 5) yield* Effect.sleep(LOOK_MS);
+    expect(yield* texts).toEqual(dense(5));
+  }),
+);
