@@ -60,7 +60,7 @@ export interface RunFence extends NodeFence {
 }
 
 export interface NodeInView extends ClusterNode {
-  /** Workers that are placed there under its term, and shall run. */
+  /** Workers that are placed there under its term, and shall run. 0 everywhere while no worker waits for a node: nobody asks then. */
   readonly load: number;
 }
 

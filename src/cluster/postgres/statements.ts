@@ -39,31 +39,76 @@ export const BURY = `
 /** No session has left it, so that its node may come back whatever its session is. */
 export const DECLARE_GONE = `update node set state = 'left', session = '' where id = $1 and state = 'dead'`;
 
+/**
+ * The node terms that hold running workers, by jumps through the index `placement_running` from one to the next; and those of them
+ * that do not live. A look costs by these and not by all placements. `offset 0` keeps the jumps from being planned as one scan of all.
+ */
+const HOLDERS = `
+  holder as (
+    (select node, node_term from placement where desired = 'running' and node is not null
+      order by node, node_term limit 1)
+    union all
+    select following.* from holder cross join lateral (
+      select node, node_term from placement
+      where desired = 'running' and (node, node_term) > (holder.node, holder.node_term)
+      order by node, node_term limit 1) following
+  ), lost as (
+    select h.node, h.node_term from holder h left join node n
+      on n.id = h.node and n.term = h.node_term and n.state in ('active', 'draining')
+    where n.id is null
+  )`;
+
+const COLUMNS = [
+  "worker",
+  "spec_digest",
+  "desired",
+  "on_partition",
+  "needs",
+  "node",
+  "node_term",
+  "term",
+  "starts",
+]
+  .map((column) => `p.${column}`)
+  .join(", ");
+
+/** Loads are counted while a worker waits for a node, since nobody asks for them otherwise. */
 export const VIEW = `
+  with recursive ${HOLDERS}, seen as (
+    select ${COLUMNS} from placement p where p.desired = 'running' and p.node = $1
+    union all
+    select ${COLUMNS} from placement p where p.desired = 'running' and p.node is null
+    union all
+    select of_lost.* from lost cross join lateral (
+      select ${COLUMNS} from placement p
+      where p.desired = 'running' and p.node = lost.node and p.node_term = lost.node_term offset 0) of_lost
+    where lost.node <> $1
+  ), load as (
+    select node, node_term, count(*) as load from placement
+    where desired = 'running' and (exists (select from lost) or exists (select from seen where node is null))
+    group by node, node_term
+  )
   select
     (select coalesce(json_agg(each), '[]') from (
-      select id, store_id, labels, capacity, endpoint, term, beat, state,
-        (select count(*) from placement
-          where node = n.id and node_term = n.term and desired = 'running') as load
-      from node n) each) as nodes,
-    (select coalesce(json_agg(each), '[]') from (
-      select p.* from placement p left join node n
-        on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
-      where p.desired = 'running' and (p.node = $1 or n.id is null)) each) as placements`;
+      select n.id, n.store_id, n.labels, n.capacity, n.endpoint, n.term, n.beat, n.state, coalesce(l.load, 0) as load
+      from node n left join load l on l.node = n.id and l.node_term = n.term) each) as nodes,
+    (select coalesce(json_agg(seen), '[]') from seen) as placements`;
 
 /** The age of a beat is by the database's clock, for people. */
 export const OVERVIEW = `
+  with load as (
+    select node, node_term, count(*) as load from placement where desired = 'running' group by node, node_term
+  )
   select
     (select coalesce(json_agg(each order by each.id), '[]') from (
       select n.id, n.store_id, n.labels, n.capacity, n.endpoint, n.state,
         greatest(0, extract(epoch from clock_timestamp() - n.renewed_at) * 1000)::bigint as beat_age_ms,
-        (select count(*) from placement p
-          where p.node = n.id and p.node_term = n.term and p.desired = 'running') as placed,
+        coalesce(d.load, 0) as placed,
         (select l.copied_to from log l where l.store_id = n.store_id order by l.epoch desc limit 1) as copied_to
-      from node n) each) as nodes,
-    (select count(*) from placement p left join node n
-      on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
-      where p.desired = 'running' and n.id is null) as unplaced`;
+      from node n left join load d on d.node = n.id and d.node_term = n.term) each) as nodes,
+    (select coalesce(sum(d.load), 0) from load d left join node n
+      on n.id = d.node and n.term = d.node_term and n.state in ('active', 'draining')
+      where n.id is null)::bigint as unplaced`;
 
 export const PLACE = `
   insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts)

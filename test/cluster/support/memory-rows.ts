@@ -128,14 +128,18 @@ export class MemoryRows {
     });
   }
 
+  /** Loads are counted while a worker waits for a node, as in Postgres. */
   view(id: string): ClusterView {
     const running = [...this.placements.values()].filter(({ desired }) => desired === "running");
-    const nodes = [...this.nodes.values()].map((node) => ({
-      ...node,
-      load: running.filter((each) => each.node === node.id && each.node_term === node.term).length,
-    }));
     const isHeld = ({ node, node_term }: Placement): boolean =>
       node !== null && node_term !== null && this.living({ node, node_term }) !== undefined;
+    const isAsked = !running.every(isHeld);
+    const nodes = [...this.nodes.values()].map((node) => ({
+      ...node,
+      load: isAsked
+        ? running.filter((each) => each.node === node.id && each.node_term === node.term).length
+        : 0,
+    }));
     return { nodes, placements: running.filter((each) => each.node === id || !isHeld(each)) };
   }
 

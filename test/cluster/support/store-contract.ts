@@ -226,6 +226,35 @@ export const holdsContract = (open: () => Promise<ClusterStore>): void => {
     expect(later.placements.map(({ worker }) => worker).sort()).toEqual(["free", "mine", "theirs"]);
   });
 
+  it("a view knows each term that a node has had, and counts no load while nobody waits", async () => {
+    const store = await open();
+    const [a, b] = [await joined(store, "a"), await joined(store, "b")];
+    for (const worker of ["w1", "w2"]) await running(store, worker, a);
+    await running(store, "w3", b);
+    expect((await store.view("b")).nodes.map(({ load }) => load)).toEqual([0, 0]);
+    await store.bury("a", 1, 0);
+    const again = { node: "a", node_term: (await store.join(nodeOf("a"), "a-2")) as number };
+    await running(store, "w4", again);
+    const seenBy = async (node: string) => {
+      const { nodes, placements } = await store.view(node);
+      const loads = nodes.map(({ id, load }) => `${id} ${load}`).sort();
+      return [placements.map(({ worker }) => worker).sort(), loads];
+    };
+    expect(await seenBy("a")).toEqual([
+      ["w1", "w2", "w4"],
+      ["a 1", "b 1"],
+    ]);
+    expect(await seenBy("b")).toEqual([
+      ["w1", "w2", "w3"],
+      ["a 1", "b 1"],
+    ]);
+    for (const worker of ["w1", "w2"]) await store.claim(worker, 1, b);
+    expect(await seenBy("b")).toEqual([
+      ["w1", "w2", "w3"],
+      ["a 0", "b 0"],
+    ]);
+  });
+
   it("records are copied once, without gaps", async () => {
     const store = await open();
     const a = await joined(store, "a");
