@@ -17,7 +17,7 @@ import {
 } from "../../base/limits.ts";
 import { clusterGuardFile, clusterLeaseFile, daemonFilePath } from "../paths.ts";
 
-const { ENOENT, ENOTDIR, ELOOP, ENXIO } = system.errno;
+const { ENOENT, ENOTDIR, ELOOP, ENXIO, EMFILE, ENFILE, ENOMEM } = system.errno;
 const SAFE = files.O_NOFOLLOW | files.O_NONBLOCK;
 const LOCK_FILE = files.O_RDWR | files.O_CREAT | SAFE;
 const APPEND_FILE = files.O_WRONLY | files.O_APPEND | files.O_CREAT | SAFE;
@@ -28,6 +28,7 @@ const TRY_LOCK = 2 | 4;
  * - A lease is over from `ending` on: `room` ms before its end, or at once if it is none of this node and boot.
  * - A changed lease counts once two reads agree, because a full disk makes the daemon write over the file.
  * - A file that cannot be read for another reason than its absence leaves the last lease, which ends by the clock.
+ * - A search that lacks descriptors or memory has found nothing out, so another follows.
  * - `$over` is the moment at which the runs had to begin to stop, so a guard that stood still kills at once.
  * - A process gets TERM once. KILL is repeated until a search finds nothing.
  * - The launcher is spared, because it writes the exit. Nothing above it in the process table has the marker of its run. A
@@ -45,10 +46,11 @@ if (syscall(${CLOSE_RANGE}, 3, 4294967295, 0) != 0) {
   syscall(${calls.close}, $_ + 0) for grep { /^\d+$/ && $_ > 2 } readdir($fds);
 }
 umask 077;
-my ($bytes, $held, $known, $over, %told) = ("");
+my ($bytes, $blind, $held, $known, $over, %told) = ("", 0);
+sub is_short { $blind ||= $! == ${EMFILE} || $! == ${ENFILE} || $! == ${ENOMEM}; 0 }
 sub slurp {
-  sysopen(my $in, $_[0], ${SAFE}) or return 0;
-  sysread($in, $bytes, ${ENVIRONMENT_READ_MAX_BYTES}) // return 0;
+  sysopen(my $in, $_[0], ${SAFE}) or return is_short();
+  defined(sysread($in, $bytes, ${ENVIRONMENT_READ_MAX_BYTES})) or return is_short();
   1;
 }
 sub stat_of {
@@ -56,7 +58,8 @@ sub stat_of {
   my @field = split(/ /, $1);
   $field[0] =~ /[ZXx]/ ? () : { pid => $_[0], ppid => $field[1], session => $field[3], start => $field[19] };
 }
-sub now { slurp("/proc/uptime"); 1000 * (split(/ /, $bytes))[0] }
+open(my $uptime, "<", "/proc/uptime") or exit 1;
+sub now { sysseek($uptime, 0, 0); sysread($uptime, $bytes, 64); 1000 * (split(/ /, $bytes))[0] }
 slurp("/proc/sys/kernel/random/boot_id") or exit 1;
 my $boot = (split(/\n/, $bytes))[0];
 my $self = stat_of($$) or exit 1;
@@ -110,7 +113,7 @@ sub daemon {
 }
 sub find {
   my (%all, %runs, %below, %inside, @queue);
-  opendir(my $proc, "/proc") or return ({}, {});
+  opendir(my $proc, "/proc") or return ({}, {}, is_short());
   for (grep { /^\d+$/ && $_ != $$ } readdir($proc)) {
     my $one = $all{$_} = stat_of($_) or next;
     run_of($one);
@@ -154,8 +157,9 @@ sub note {
 sub monitor { slurp("$_[0]/run.json") && $bytes =~ /"is_monitor":true/ && slurp("$_[0]/pid") ? (split(/ /, $bytes))[0] : 0 }
 sub end_runs {
   my ($kill) = @_;
+  $blind = 0;
   my ($member, $launcher) = find();
-  my (%of, $sent);
+  my ($sent, %of) = $blind;
   push(@{$of{$_->{run}}[$_->{helper} ? 1 : 0]}, $_) for values(%$member);
   my %dir = map { $_->{run} => $_->{dir} } values(%$launcher);
   for my $run (keys %of) {

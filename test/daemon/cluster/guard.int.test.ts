@@ -12,8 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { identityOf, isAlive, readStat, signalProcess } from "../../../src/adapters/process/identity.ts";
+import { PLACED_MARKER, placedMarkerOf } from "../../../src/adapters/process/placed-marker.ts";
 import { theReaper } from "../../../src/adapters/process/reaper.ts";
 import { CLUSTER_STOP_ROOM_MS } from "../../../src/base/limits.ts";
 import { LeaseGuard } from "../../../src/daemon/cluster/guard.ts";
@@ -129,14 +130,73 @@ describe.runIf(reaper !== undefined)("a guard", () => {
     const bench = makeGuarded();
     const canary = makeCanary(bench.dir);
     const fake = "# holdfast launcher\ntrap : TERM; while :; do sleep 1; done";
-    const script = 'exec 9<>"$2"; setsid /bin/sh -c "$1" & trap "" TERM; echo ready; wait; sleep 1000';
-    const run = await bench.placed(["sh", "-c", script, "sh", fake, canary.path]);
+    const script =
+      'exec 9<>"$2"; setsid /bin/sh -c "$1" sh "$3" empty 0022 "" "" "" "" "" "" sleep & trap "" TERM; echo ready; wait; sleep 1000';
+    const argv = ["sh", "-c", script, "sh", fake, canary.path, join(bench.runsDir, "W", "1")];
+    const run = await bench.placed(argv);
     await ready(run);
     const stop_at = bench.leaseThatEndsIn(SOON_MS);
     await bench.guard.ensure();
     await endsInTime(stop_at, () => !canary.isHeld(), "all have ended");
     expect(await run.exited).toMatchObject({ signal: "SIGKILL", signal_inferred: false });
     expect(readFileSync(join(bench.runsDir, "W", "1", "signals"), "utf8")).toBe("SIGTERM\nSIGKILL\n");
+  });
+
+  test("lets the agent below a monitor end first, since the monitor would leave it", async () => {
+    const bench = makeGuarded();
+    const agent = 'trap "exit 5" TERM; echo ready; while :; do sleep 0.05; done';
+    const script = 'trap "exit 9" TERM; sh -c "$1" & while kill -0 $!; do sleep 0.05; done; wait $!';
+    const run = await bench.placed(["sh", "-c", script, "sh", agent], {}, { isMonitor: true });
+    await ready(run);
+    const stop_at = bench.leaseThatEndsIn(SOON_MS);
+    await bench.guard.ensure();
+    await endsInTime(stop_at, () => !isAlive(run.agent), "both have ended");
+    expect(await run.exited).toMatchObject({ exit_code: 5 });
+  });
+
+  test("ends one with a lifeline whose daemon dies at the same time", async () => {
+    const bench = makeGuarded();
+    const canary = makeCanary(bench.dir);
+    const argv = [child("ignores-term.sh"), canary.path];
+    const run = await bench.placed(argv, {}, { lifeline: { grace_ms: 60_000 } });
+    await ready(run);
+    const stop_at = bench.leaseThatEndsIn(SOON_MS);
+    await bench.guard.ensure();
+    await bench.spawner.close();
+    await endsInTime(stop_at, () => !isAlive(run.agent), "it has ended");
+    await until(() => !isAlive(run.launcher), "its launcher has ended");
+    expect(readFileSync(join(bench.runsDir, "W", "1", "exit"), "utf8")).toBe("137\n");
+  });
+
+  test("ends a launcher that would begin its agent after the lease", async () => {
+    const bench = makeGuarded();
+    const script = "# holdfast launcher\ntrap : TERM; read -r _; exec sleep 1000";
+    const args = [
+      "-c",
+      script,
+      "holdfast",
+      bench.dir,
+      "open",
+      "0022",
+      "",
+      "",
+      "",
+      "",
+      "",
+      "",
+      "sleep",
+      "1000",
+    ];
+    const env = {
+      HOLDFAST_RUN: `${bench.storeId}/W/1`,
+      [PLACED_MARKER]: placedMarkerOf({ node: NODE, worker: "W", term: 1, policy: "stop" }),
+    };
+    const launcher = spawn("/bin/sh", args, { detached: true, env, stdio: ["pipe", "ignore", "ignore"] });
+    onTestFinished(() => void launcher.kill("SIGKILL"));
+    const stop_at = bench.leaseThatEndsIn(SOON_MS);
+    await bench.guard.ensure();
+    await endsInTime(stop_at, () => launcher.signalCode !== null, "the launcher has ended");
+    expect(launcher.signalCode).toBe("SIGKILL");
   });
 
   test.each([
@@ -279,12 +339,8 @@ describe.runIf(reaper !== undefined)("the guard of a state directory", () => {
     await bench.guard.ensure();
     const { pid } = guardIn(bench.dir)!;
     const open = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
-    expect(open.toSorted()).toEqual([
-      "/dev/null",
-      "/dev/null",
-      "/dev/null",
-      join(bench.dir, "cluster.guard"),
-    ]);
+    const own = ["/proc/uptime", join(bench.dir, "cluster.guard")];
+    expect(open.toSorted()).toEqual(["/dev/null", "/dev/null", "/dev/null", ...own]);
     expect(readlinkSync(`/proc/${pid}/cwd`)).toBe("/");
     expect(readFileSync(`/proc/${pid}/environ`, "latin1")).toBe("LC_ALL=C\0");
     expect(readStat(pid)).toMatchObject({ pgrp: pid, session: pid });

@@ -3,8 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { identityOf, isAlive, signalProcess } from "../../../../src/adapters/process/identity.ts";
-import { PLACED_MARKER, placedMarkerOf } from "../../../../src/adapters/process/placed-marker.ts";
+import {
+  PLACED_MARKER,
+  type PlacedRun,
+  placedMarkerOf,
+} from "../../../../src/adapters/process/placed-marker.ts";
 import type { ProcessRun } from "../../../../src/adapters/process/run.ts";
+import type { LaunchRequest } from "../../../../src/adapters/spawner.ts";
 import { CLUSTER_STOP_ROOM_MS } from "../../../../src/base/limits.ts";
 import { LeaseGuard } from "../../../../src/daemon/cluster/guard.ts";
 import { bootClock, writeKept } from "../../../../src/daemon/cluster/kept.ts";
@@ -23,7 +28,7 @@ export const guardIn = (stateDir: string): ProcessIdentity | undefined => {
   }
 };
 
-const endGuardOf = async (stateDir: string): Promise<void> => {
+export const endGuardOf = async (stateDir: string): Promise<void> => {
   const guard = guardIn(stateDir);
   if (guard === undefined || guard.pid === process.pid) return;
   signalProcess(guard, "SIGKILL");
@@ -43,10 +48,14 @@ export const makeGuarded = () => {
   };
   const placed = (
     argv: readonly string[],
-    over: Partial<Parameters<typeof placedMarkerOf>[0]> = {},
+    over: Partial<PlacedRun> = {},
+    request: Partial<LaunchRequest> = {},
   ): Promise<ProcessRun> => {
     const marker = placedMarkerOf({ node: NODE, worker: "W", term: 1, policy: "stop", ...over });
-    return bench.launch(argv, { env: { PATH: process.env.PATH ?? "", [PLACED_MARKER]: marker } });
+    return bench.launch(argv, {
+      ...request,
+      env: { PATH: process.env.PATH ?? "", [PLACED_MARKER]: marker },
+    });
   };
   const guard = LeaseGuard.open(bench.dir, bench.storeId, NODE);
   return { ...bench, guard, lease, leaseThatEndsIn, placed };
