@@ -1,4 +1,5 @@
 /** The hosts of a call: `--host`. */
+import { existsSync } from "node:fs";
 import {
   ALL_HOSTS,
   type HostAddress,
@@ -11,6 +12,8 @@ import { HOSTS_MAX } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { RUN_THERE } from "../commands/hosts.ts";
 import type { Client } from "../daemon/client.ts";
+import type { ConfigurationReading } from "../daemon/configuration.ts";
+import { configurationPath } from "../daemon/paths.ts";
 import { type ClusterHosts, clusterHosts, NO_CLUSTER_HOSTS, unknownNodes } from "./cluster-hosts.ts";
 import type { Context, Env } from "./context.ts";
 import { narrowed } from "./host-calls.ts";
@@ -25,12 +28,16 @@ interface KnownHosts {
   readonly problems: readonly string[];
 }
 
+/** Loaded only where there is one, because it loads zod and yaml. */
+const readConfiguration = async (stateDir: string): Promise<ConfigurationReading | undefined> =>
+  existsSync(configurationPath(stateDir))
+    ? (await import("../daemon/configuration.ts")).readConfiguration(stateDir)
+    : undefined;
+
 const knownHosts = async (names: readonly string[], stateDir: string, env: Env): Promise<KnownHosts> => {
   const words = names.filter((name) => name !== LOCAL_HOST && parseHost(name) === undefined);
   if (words.length === 0) return { configured: {}, cluster: NO_CLUSTER_HOSTS, problems: [] };
-  // Loaded on demand, because it loads zod and yaml.
-  const { readConfiguration } = await import("../daemon/configuration.ts");
-  const { configuration, problems = [] } = readConfiguration(stateDir) ?? {};
+  const { configuration, problems = [] } = (await readConfiguration(stateDir)) ?? {};
   const configured = configuration?.hosts ?? {};
   const isOfCluster = words.some((name) => name !== "" && !Object.hasOwn(configured, name));
   const cluster = isOfCluster ? await clusterHosts(stateDir, env) : NO_CLUSTER_HOSTS;
