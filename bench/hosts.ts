@@ -1,4 +1,4 @@
-/** A read of another host, over `exec:` and over ssh, beside the same read here; and of three hosts beside one. All on this machine. */
+/** A read of another host, over `exec:` and over ssh, beside the same read here; of three hosts beside one; and of two nodes of a cluster. All on this machine. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, symlinkSync } from "node:fs";
@@ -9,6 +9,7 @@ import { type Client, makeClient } from "../src/daemon/client.ts";
 import { connectDaemon } from "../src/daemon/connect.ts";
 import { connectHost } from "../src/daemon/host-link.ts";
 import { readToken } from "../src/daemon/token.ts";
+import { TestPostgres } from "../test/support/postgres.ts";
 import { makeSshClient, makeSshServer, SSH } from "../test/support/ssh.ts";
 import {
   agentBin,
@@ -24,7 +25,7 @@ import {
 
 const QUICK = process.env.HOLDFAST_QUICK === "1";
 const CALLS = QUICK ? 20 : 200;
-const COMMANDS = QUICK ? 3 : 15;
+const COMMANDS = QUICK ? 3 : 20;
 const MORE_MAX_MS = 20;
 
 const p50 = (values: readonly number[]): number => percentile(ascending(values), 50);
@@ -115,6 +116,15 @@ const ran = (env: Record<string, string>, ...args: readonly string[]) => {
   if (status !== 0) throw new Error(String(stderr));
 };
 
+const timesOf = (name: string, floor: string, base: number, ours: number, most: number): Result => ({
+  name,
+  floor: `${floor}: p50 ${ms(base)}`,
+  measured: `p50 ${ms(ours)}`,
+  value: `${(ours / base).toFixed(2)} times`,
+  threshold: `≤ ${most} times`,
+  ok: ours / base <= most,
+});
+
 const wholeCommands = async (daemons: readonly BenchDaemon[]): Promise<readonly Result[]> => {
   const [first] = daemons as [BenchDaemon];
   const env = hostEnv(first);
@@ -124,18 +134,27 @@ const wholeCommands = async (daemons: readonly BenchDaemon[]): Promise<readonly 
     () => ran(env, agentBin, ...asked([first]), "list"),
     () => ran(env, agentBin, ...asked(daemons), "list"),
   ])) as [number, number, number];
-  const times = (name: string, floor: string, base: number, ours: number, most: number): Result => ({
-    name,
-    floor: `${floor}: p50 ${ms(base)}`,
-    measured: `p50 ${ms(ours)}`,
-    value: `${(ours / base).toFixed(2)} times`,
-    threshold: `≤ ${most} times`,
-    ok: ours / base <= most,
-  });
   return [
-    times("`agent --host exec:… list`, whole command", "`agent list`", local, one, 2.5),
-    times(`the same over ${daemons.length} hosts at once`, "over one", one, all, 2),
+    timesOf("`agent --host exec:… list`, whole command", "`agent list`", local, one, 2.5),
+    timesOf(`the same over ${daemons.length} hosts at once`, "over one", one, all, 2),
   ];
+};
+
+/** The second daemon is reached by its endpoint; the first asks the Postgres for it. */
+const overCluster = async ([here, there]: readonly [BenchDaemon, BenchDaemon]): Promise<Result> => {
+  const postgres = await TestPostgres.start();
+  const url = await postgres.database("bench");
+  await here.agent("cluster", "init", url);
+  await here.agent("cluster", "join", url, "--name", "here");
+  await there.agent("cluster", "join", url, "--name", "there", "--endpoint", execHost(there));
+  const env = hostEnv(here);
+  const [local, all] = (await inTurns(COMMANDS, [
+    () => ran(env, agentBin, "list"),
+    () => ran(env, agentBin, "--host", "all", "list"),
+  ])) as [number, number];
+  for (const daemon of [here, there]) await daemon.agent("cluster", "leave");
+  await postgres.remove();
+  return timesOf("`agent --host all list` in a cluster of two nodes", "`agent list`", local, all, 2);
 };
 
 export const hosts = async (): Promise<readonly Result[]> => {
@@ -145,6 +164,7 @@ export const hosts = async (): Promise<readonly Result[]> => {
     await overExec(daemons[0]),
     ...(await overSsh(daemons[0])),
     ...(await wholeCommands(daemons)),
+    await overCluster([daemons[0], daemons[1]]),
   ];
   for (const daemon of daemons) await daemon.stop();
   return results;
