@@ -4,7 +4,7 @@ import { PRINTED_AS_SENT, record, why } from "../../src/cli/schemas.ts";
 import type { Replies } from "../../src/daemon/replies.ts";
 import type { LogRecord } from "../../src/protocol/records.ts";
 import { ItemView } from "../../src/protocol/replies/blackboard.ts";
-import { ClusterChange, ClusterMade, ClusterStatus } from "../../src/protocol/replies/cluster.ts";
+import { ClusterChange, ClusterMade, ClusterStatus, NodeChange } from "../../src/protocol/replies/cluster.ts";
 import { JobView } from "../../src/protocol/replies/jobs.ts";
 import { MailView, PolledMail } from "../../src/protocol/replies/mail.ts";
 import { AuditPage, PeerChange, PeerView } from "../../src/protocol/replies/peers.ts";
@@ -140,7 +140,8 @@ export const WIRE = {
   "audit/list": AuditPage,
   "cluster/init": ClusterMade,
   "cluster/join": ClusterChange,
-  "cluster/leave": ClusterChange,
+  "cluster/leave": NodeChange,
+  "cluster/drain": NodeChange,
   "cluster/status": ClusterStatus,
   "token/list": z.object({ tokens: z.array(TokenView) }),
   "agent/capabilities": capabilities,

@@ -5,7 +5,7 @@ import type { Machine } from "../adapters/process/machine.ts";
 import type { RuntimeSpawner, SkillRights } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { ModelUsage } from "../protocol/records.ts";
-import type { WorkerSpec } from "../protocol/worker.ts";
+import type { PlacedRight, WorkerSpec } from "../protocol/worker.ts";
 import type { Artifacts } from "../store/cas/store.ts";
 import type { EventLog } from "../store/event-log.ts";
 import type { Views } from "../store/views.ts";
@@ -56,6 +56,12 @@ export interface Probe {
   portAccepts(port: number): Promise<boolean>;
 }
 
+/** The rights of a node of a cluster to run workers (decision 0082). */
+export interface Leases {
+  /** Whether this right holds now. */
+  holds(placed: PlacedRight): boolean;
+}
+
 export interface Services {
   readonly log: EventLog;
   readonly views: Views;
@@ -78,6 +84,8 @@ export interface Services {
   /** Makes sandboxes. Without it, a spec with a sandbox is refused. */
   readonly confine?: Confine | undefined;
   readonly machine: Machine;
+  /** Without it, no worker of a cluster starts. */
+  readonly leases?: Leases | undefined;
   /** Free bytes on the disk of the state directory, asked on each tick; undefined if unknown. */
   readonly diskFreeBytes?: () => number | undefined;
   readonly boot_id: string;

@@ -1552,6 +1552,8 @@ export const CLUSTER_GUARD_PERIOD_MS = 100;
 /** After a lease: how often the guard searches for runs, and how often once it has found none for some time. */
 export const CLUSTER_GUARD_SEARCH_MS = 250;
 export const CLUSTER_GUARD_IDLE_SEARCH_MS = 1_000;
+/** Searches without a find, after which a guard searches less often, and ends where no daemon lives. */
+export const CLUSTER_GUARD_QUIET_SEARCHES = 20;
 /** Between TERM and KILL of the guard: half of CLUSTER_STOP_ROOM_MS, so that the rest is enough to find what hides. */
 export const CLUSTER_GUARD_GRACE_MS = 1_500;
 /** Searches that follow each other at once while the guard kills. */
@@ -1564,6 +1566,18 @@ export const CLUSTER_ANSWER_MS = 1_000;
 /** How often a node looks at its clock, and how many inputs may wait for its decisions. */
 export const CLUSTER_TICK_MS = 100;
 export const CLUSTER_INPUTS_MAX = 10_000;
+/** How often a node looks whether the guard of its lease lives. */
+export const CLUSTER_GUARD_LOOK_MS = 1_000;
+/** Between TERM and KILL where a run ends for its lease. */
+export const CLUSTER_LEASE_GRACE_MS = 1_000;
+/** The one who places a worker, or kills it, waits so long for its node, and asks so often. */
+export const CLUSTER_ANSWER_OF_NODE_MS = 10_000;
+export const CLUSTER_ASK_NODE_MS = 100;
+/** Workers without a node that `agent cluster status` shows. */
+export const CLUSTER_WAITING_SHOWN_MAX = 20;
+/** Searches for processes of a placed worker, each after the ones found were killed, and the time between two. */
+export const PLACED_SEARCHES_MAX = 40;
+export const PLACED_SEARCH_WAIT_MS = 50;
 /** Records of a log that are copied to a cluster in one statement. */
 export const CLUSTER_SHIP_MAX_RECORDS = 2_000;
 /** How often a node whose log stands still asks how far its copy is: somebody may have taken it away. */

@@ -125,6 +125,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "cluster/init": cluster.init,
   "cluster/join": cluster.join,
   "cluster/leave": cluster.leave,
+  "agent/drain": cluster.drain,
   "cluster/status": cluster.status,
   "peer/add": peers.add,
   "peer/list": peers.list,

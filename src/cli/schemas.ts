@@ -4,7 +4,7 @@ import type { Replies } from "../daemon/replies.ts";
 import { ClaimReply, ItemView, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
 import { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../protocol/replies/board.ts";
 import { PruneResult, RenameReply } from "../protocol/replies/care.ts";
-import { ClusterChange, ClusterMade, ClusterStatus } from "../protocol/replies/cluster.ts";
+import { ClusterChange, ClusterMade, ClusterStatus, NodeChange } from "../protocol/replies/cluster.ts";
 import { JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 import {
   MailAckReply,
@@ -262,7 +262,8 @@ export const PRINTED_AS_SENT = {
   "token/revoke": TokenChange,
   "cluster/init": ClusterMade,
   "cluster/join": ClusterChange,
-  "cluster/leave": ClusterChange,
+  "cluster/leave": NodeChange,
+  "agent/drain": NodeChange,
   "cluster/status": ClusterStatus,
   "peer/add": PeerChange,
   "peer/show": PeerView,

@@ -14,6 +14,8 @@ export type PlacementFate =
  */
 export type QuestionAboutPlace = "continues" | "pinned" | "nowhere" | "full";
 
+const NAME_LABEL = "node";
+
 const STAYS: PlacementFate = { type: "stays" };
 
 export const fateOf = (placement: Placement, nodes: readonly NodeInView[]): PlacementFate => {
@@ -30,14 +32,15 @@ export const fateOf = (placement: Placement, nodes: readonly NodeInView[]): Plac
 
 /** The one with the smallest share of its capacity in use. */
 const chosen = ({ needs }: Placement, nodes: readonly NodeInView[]): PlacementFate => {
-  const able = nodes.filter((node) => has(node.labels, needs ?? {}) && node.state === "active");
+  const able = nodes.filter((node) => has(node, needs ?? {}) && node.state === "active");
   if (able.length === 0) return { type: "asks", why: "nowhere" };
   const share = ({ load, capacity }: NodeInView): number => load / capacity;
   const [to] = able.filter(takesMore).sort((a, b) => share(a) - share(b) || (a.id < b.id ? -1 : 1));
   return to === undefined ? { type: "asks", why: "full" } : { type: "goes", to };
 };
 
-const has = (labels: NodeLabels, needs: NodeLabels): boolean =>
-  Object.entries(needs).every(([label, value]) => labels[label] === value);
+/** Each node has a label that it cannot be given: its name. */
+const has = ({ id, labels }: NodeInView, needs: NodeLabels): boolean =>
+  Object.entries(needs).every(([label, value]) => (label === NAME_LABEL ? id : labels[label]) === value);
 
 const takesMore = ({ state, load, capacity }: NodeInView): boolean => state === "active" && load < capacity;

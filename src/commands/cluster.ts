@@ -24,8 +24,7 @@ export const CLUSTER_COMMANDS = inGroup("This machine", [
     danger: "mutating",
     exits: [6, 7],
     summary: "Make this daemon a node: it renews a lease, and copies its log to the Postgres",
-    details:
-      "It stays a node over restarts until it leaves. The copy has all that the log has, prompts too. No worker is placed on other nodes yet.",
+    details: "It stays a node over restarts until it leaves. The copy has all that the log has, prompts too.",
     args: [database],
     flags: [
       { name: "name", type: "string", value: "NAME", help: "name of the node", default: "the machine's" },
@@ -62,7 +61,25 @@ export const CLUSTER_COMMANDS = inGroup("This machine", [
     danger: "destructive",
     exits: [6, 7],
     summary: "Take this daemon out of its cluster; its agents go on, and the copy stays",
-    examples: ["agent cluster leave"],
+    flags: [
+      {
+        name: "gone",
+        type: "string",
+        value: "NODE",
+        help: "the machine of this dead node is gone for ever: its workers may all start elsewhere",
+      },
+    ],
+    examples: ["agent cluster leave", "agent cluster leave --gone build"],
+  },
+  {
+    words: ["drain"],
+    request: "cluster/drain",
+    danger: "mutating",
+    exits: [6, 7],
+    summary: "Let a node of the cluster take no further workers, and move its own to others",
+    args: [{ name: "NODE", help: "its name, as agent cluster status shows it", required: true }],
+    flags: [{ name: "undo", type: "bool", help: "it takes workers again" }],
+    examples: ["agent drain build"],
   },
   {
     words: ["cluster", "status"],

@@ -1,8 +1,18 @@
 /** Clusters as handlers see them, whether this daemon is a node or not. */
 import { Effect } from "effect";
+import type { Caller } from "../protocol/caller.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { ClusterChange, ClusterMade, ClusterStatus } from "../protocol/replies/cluster.ts";
+import type { ClusterChange, ClusterMade, ClusterStatus, NodeChange } from "../protocol/replies/cluster.ts";
 import type { RequestData } from "../protocol/requests.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import type { PerWorker, SpawnReply } from "../runtime/api.ts";
+
+export interface AskedPlace {
+  readonly spec: WorkerSpec;
+  readonly dry_run: boolean;
+  readonly idempotency_key?: string | undefined;
+  readonly caller: Caller;
+}
 
 export interface ClusterApi {
   /** Makes the tables. Fails with UNAVAILABLE if the database does not take that. */
@@ -10,7 +20,14 @@ export interface ClusterApi {
   /** Fails with INVALID_STATE if this daemon is another node already, with ALREADY_EXISTS if a node of the name lives. */
   join(asked: RequestData<"cluster/join">): Effect.Effect<ClusterChange, HoldfastError>;
   /** Fails with INVALID_STATE if workers are placed here, or if this daemon is no node. */
-  readonly leave: Effect.Effect<ClusterChange, HoldfastError>;
+  readonly leave: Effect.Effect<NodeChange, HoldfastError>;
+  /** Fails with INVALID_STATE if this daemon is no node, with ALREADY_EXISTS if a worker of that name is placed. */
+  place(asked: AskedPlace): Effect.Effect<SpawnReply, HoldfastError>;
+  /** A tombstone for a worker, wherever it runs. Undefined: the cluster knows none of that name. */
+  kill(worker: string, caller: Caller): Effect.Effect<PerWorker | undefined, HoldfastError>;
+  drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError>;
+  /** A person says that the machine of a dead node is gone. */
+  bury(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
   readonly status: Effect.Effect<ClusterStatus, HoldfastError>;
 }
 
@@ -19,7 +36,7 @@ export const noNode = (): HoldfastError =>
     suggestion: "Make it a node with: agent cluster join URL",
   });
 
-export const NO_STATUS: ClusterStatus = { self: null, nodes: null, unplaced: null };
+export const NO_STATUS: ClusterStatus = { self: null, nodes: null, unplaced: null, waiting: null };
 
 const ofADaemon = Effect.fail(
   new HoldfastError("INVALID_STATE", "A program embeds this runtime, and only a daemon can be a node.", {
@@ -32,5 +49,9 @@ export const NO_CLUSTER: ClusterApi = {
   init: () => ofADaemon,
   join: () => ofADaemon,
   leave: ofADaemon,
+  place: () => ofADaemon,
+  kill: () => Effect.undefined,
+  drain: () => ofADaemon,
+  bury: () => ofADaemon,
   status: Effect.succeed(NO_STATUS),
 };

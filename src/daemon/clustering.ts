@@ -43,6 +43,13 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       leave: Effect.suspend(() =>
         isNode() ? Effect.flatMap(api, (known) => known.leave) : Effect.fail(noNode()),
       ),
+      place: (asked) =>
+        isNode() ? Effect.flatMap(api, (known) => known.place(asked)) : Effect.fail(noNode()),
+      kill: (worker, caller) =>
+        isNode() ? Effect.flatMap(api, (known) => known.kill(worker, caller)) : Effect.undefined,
+      drain: (asked) =>
+        isNode() ? Effect.flatMap(api, (known) => known.drain(asked)) : Effect.fail(noNode()),
+      bury: (asked) => (isNode() ? Effect.flatMap(api, (known) => known.bury(asked)) : Effect.fail(noNode())),
       status: Effect.suspend(() =>
         isNode() ? Effect.flatMap(api, (known) => known.status) : Effect.succeed(NO_STATUS),
       ),

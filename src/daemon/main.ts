@@ -36,6 +36,7 @@ import { type Environment, runtimeLink } from "./paths.ts";
 import { makePeers, peerPid } from "./peer.ts";
 import { atStart, type OwnedStateDirectory, takePlace } from "./place.ts";
 import { type Pulse, startPulse } from "./pulse.ts";
+import { Rights } from "./rights.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
 import { openArtifacts, serveSocket } from "./serving.ts";
 import type { SocketServer } from "./socket.ts";
@@ -43,7 +44,7 @@ import { isTraced, openTelemetry } from "./telemetering.ts";
 import { keepToken } from "./token.ts";
 import { makeTrim } from "./trim.ts";
 import { makeTurns } from "./turns.ts";
-import { watchLoop } from "./watchdog.ts";
+import { type Watchdog, watchLoop } from "./watchdog.ts";
 
 export interface DaemonOptions {
   /** Absolute path; created with mode 0700 if missing. */
@@ -91,10 +92,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const registry = yield* attemptAsync(() => configuredRegistry(stateDir));
     tellRefused(registry, log);
     crashPoint("boot-before-log");
-    const runtime = yield* openRuntime(options, place.path, registry, output.capture_max_bytes, () => {
-      watchdog.ticked();
-      pulse.join();
-    });
+    const rights = new Rights();
+    const given = { registry, output, leases: rights, onTick: ticking(watchdog, pulse) };
+    const runtime = yield* openRuntime(options, place.path, given);
     // An agent that was ended with the last daemon must not undo that by starting the next one.
     yield* runtime.permitStart(runtime.identifyIn(startedBy));
     // A boot takes some time without ticks.
@@ -107,7 +107,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const artifacts = yield* openArtifacts(options);
     const peers = peersOf(runtime, log);
     const isHealthy = () => watchdog.health().ok;
-    const told = { ...options, runtime, url: () => doors?.http?.url(), isHealthy };
+    const told = { ...options, runtime, rights, url: () => doors?.http?.url(), isHealthy };
     const { notifications, telemetry, cluster } = yield* openSides(told);
     const services: Omit<HandlerServices, "caller"> = {
       runtime,
@@ -147,6 +147,11 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     log("info", "listening", { pid: process.pid, version, socket: place.path, state_dir: stateDir });
     yield* untilStopped(stopped, door, log);
   });
+
+const ticking = (watchdog: Pick<Watchdog, "ticked">, pulse: Pick<Pulse, "join">) => (): void => {
+  watchdog.ticked();
+  pulse.join();
+};
 
 const untilStopped = (
   stopped: Deferred.Deferred<string, HoldfastError>,
@@ -197,12 +202,14 @@ const ownCommand = (): readonly string[] => [process.execPath, ...process.argv.s
 
 const stopping = (): HoldfastError => new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
+interface OpeningParts extends Pick<OpenRuntimeOptions, "registry" | "onTick" | "leases"> {
+  readonly output: ReturnType<typeof outputOf>;
+}
+
 const openRuntime = (
   options: DaemonOptions,
   socket: string,
-  registry: OpenRuntimeOptions["registry"],
-  captureMaxBytes: number,
-  onTick: () => void,
+  { output, ...parts }: OpeningParts,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
@@ -212,11 +219,9 @@ const openRuntime = (
       stateDir,
       version,
       cgroup: findDelegated(options.env.HOLDFAST_CGROUP, process.getuid?.() ?? 0),
-      registry,
       limits: yield* atStart(() => limitsOf(options.env)),
       retentionMs: yield* atStart(() => retentionOf(options.env)),
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
-      captureMaxBytes,
       roles,
       peers: problems.length > 0 ? null : federation?.peers,
       runtimes: new Map(
@@ -227,7 +232,8 @@ const openRuntime = (
       isTraced: isTraced(options),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
-      onTick,
+      captureMaxBytes: output.capture_max_bytes,
+      ...parts,
     });
   });
 

@@ -6,7 +6,7 @@
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
-import type { ClusterChange, ClusterMade, ClusterStatus } from "../protocol/replies/cluster.ts";
+import type { ClusterChange, ClusterMade, ClusterStatus, NodeChange } from "../protocol/replies/cluster.ts";
 import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 import type { AuditPage } from "../protocol/replies/peers.ts";
 import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
@@ -121,7 +121,8 @@ interface OwnReplies {
   "notify/test": NotifyTestReply;
   "cluster/init": ClusterMade;
   "cluster/join": ClusterChange;
-  "cluster/leave": ClusterChange;
+  "cluster/leave": NodeChange;
+  "cluster/drain": NodeChange;
   "cluster/status": ClusterStatus;
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;

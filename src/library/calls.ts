@@ -8,6 +8,8 @@ type OfTheHolder =
   | "identifyIn"
   | "permitAll"
   | "permitStart"
+  | "placed"
+  | "placeOf"
   | "principalOf"
   | "rebuild"
   | "refused"

@@ -43,6 +43,9 @@ export const CLUSTER_REQUESTS = {
     /** Workers that it takes. */
     capacity: z.int().min(1).max(CLUSTER_CAPACITY_MAX).default(CLUSTER_CAPACITY_DEFAULT),
   }),
-  "cluster/leave": z.strictObject({}),
+  /** With a node: the machine of that dead node is gone, and all its workers may be placed anew. */
+  "cluster/leave": z.strictObject({ gone: word.optional() }),
+  /** A node takes no further workers, and its own move to others. */
+  "cluster/drain": z.strictObject({ node: word, undo: z.boolean().default(false) }),
   "cluster/status": z.strictObject({}),
 } as const;

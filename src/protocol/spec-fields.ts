@@ -59,6 +59,8 @@ type PartType =
   | "ready"
   | "json_schema"
   | "mcp"
+  | "placement"
+  | "placed"
   | "trace";
 
 /** One way to give a field, or a part of it: as a flag, a key of a file, or both. Without a help of its own it has the field's. */
@@ -285,6 +287,35 @@ export const SPEC_FIELDS = {
     shown: "process: processes of this machine",
     value: "NAME",
     page: "../how-to/another-runtime.md",
+  },
+  placement: {
+    type: "placement",
+    help: "nodes of a cluster on which it may run, by their labels, and whether it goes on there without a lease",
+    spelt: [
+      {
+        flag: "where",
+        ...PAIRS,
+        value: "LABEL=V",
+        help: "run it on a node of the cluster with this label; node=NAME is one node",
+      },
+      {
+        flag: "on-partition",
+        type: "enum",
+        values: ["stop", "continue"],
+        value: "P",
+        help: "while its node of the cluster is cut off: it stops and may start elsewhere, or it goes on and never does",
+        default: "stop",
+      },
+    ],
+    why: "the workers of a file run where the file is applied",
+    page: "../how-to/cluster.md",
+  },
+  placed: {
+    type: "placed",
+    help: "the right by which a node of a cluster runs it",
+    spelt: [],
+    why: "the node says it",
+    isAmbient: true,
   },
   permission: {
     type: "enum",

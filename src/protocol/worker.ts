@@ -151,6 +151,26 @@ export const OutputSchema = z
   );
 export type OutputSchema = z.infer<typeof OutputSchema>;
 
+const placementWord = z
+  .string()
+  .max(NAME_MAX_BYTES)
+  .regex(NAME_FORM, "has letters, digits, '.', '_' and '-'");
+
+/** It runs on a node of a cluster that has all these labels. Without a lease it stops, or it goes on and is never started elsewhere. */
+const PlacementSpec = z.strictObject({
+  needs: z.record(placementWord, placementWord).default({}),
+  on_partition: z.enum(["stop", "continue"]).default("stop"),
+});
+
+/** A node runs it by this right, under the name `worker` of its placement. */
+export const PlacedRight = z.strictObject({
+  node: z.string(),
+  worker: z.string(),
+  term: z.int(),
+  on_partition: PlacementSpec.shape.on_partition.unwrap(),
+});
+export type PlacedRight = z.infer<typeof PlacedRight>;
+
 /** W3C Trace Context, as TRACEPARENT and TRACESTATE write it. */
 const Trace = z.strictObject({
   traceparent: z.string().regex(TRACEPARENT_FORM, "a traceparent is 00-TRACE-SPAN-FLAGS, in hexadecimal"),
@@ -177,6 +197,8 @@ const TYPES = {
   ready: Ready,
   json_schema: OutputSchema,
   mcp: WorkerMcp,
+  placement: PlacementSpec,
+  placed: PlacedRight,
   trace: Trace,
   string: z.string(),
   bool: z.boolean(),

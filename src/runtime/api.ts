@@ -28,7 +28,7 @@ import type { SpawnManyReply } from "../protocol/replies/spawn-many.ts";
 import type { RequestData } from "../protocol/requests.ts";
 import type { JsonValue } from "../protocol/talk-records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
-import type { Budget, WorkerSpecInput } from "../protocol/worker.ts";
+import type { Budget, PlacedRight, WorkerSpecInput, WorkerState } from "../protocol/worker.ts";
 import type { GcReport } from "../store/gc-report.ts";
 import type { CheckReport } from "../store/upkeep.ts";
 import type { BlackboardApi } from "./blackboard-api.ts";
@@ -191,6 +191,17 @@ export interface JobsApi {
   cancel(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;
 }
 
+/** A worker of a cluster on this machine. One that its agent spawned runs by the same right. */
+export interface PlacedWorker {
+  readonly id: string;
+  readonly placed: PlacedRight;
+  readonly state: WorkerState;
+  /** It is the worker of the placement, and none that its agent spawned. */
+  readonly isItself: boolean;
+  /** The one who killed it last; null if nobody did. */
+  readonly killed_by: string | null;
+}
+
 /** Parts of a worker's view that cost more than a look at memory. */
 export interface ShownParts {
   /** The use of the machine by its processes. Default: false. */
@@ -229,6 +240,8 @@ export interface RuntimeApi {
       /** A worker as the caller becomes the parent, whatever the spec says. */
       readonly caller?: Caller | undefined;
       readonly by?: string | undefined;
+      /** The right of this node to run it. Without one, a spec that asks for a place in a cluster is refused. */
+      readonly placed?: PlacedRight | undefined;
     },
   ): Effect.Effect<SpawnReply, HoldfastError>;
   /**
@@ -342,6 +355,10 @@ export interface RuntimeApi {
   ): Effect.Effect<{ readonly id: string; readonly effect: "updated" | "noop" }, HoldfastError>;
   /** Finds a worker's id by an id, a unique prefix of one, or the name of a living worker (else of the newest with that name). */
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
+  /** The right by which a worker of a cluster runs here, or ran; undefined for any other. */
+  placeOf(id: string): PlacedRight | undefined;
+  /** Workers that a cluster placed here: the living ones, or with the name of a placement all of it, newest first. */
+  placed(worker?: string): Effect.Effect<readonly PlacedWorker[], HoldfastError>;
   list(
     options?: WorkerFilter & {
       readonly all?: boolean;

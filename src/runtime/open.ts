@@ -48,7 +48,7 @@ import type { RuntimeServices } from "./core.ts";
 import { estimatesBy, type PriceList } from "./prices/estimate.ts";
 import { openPrices } from "./prices/lists.ts";
 import { makeRunFindings, type RunFindings } from "./run-findings.ts";
-import { makeRuntime } from "./runtime.ts";
+import { makeRuntime, type RuntimeOptions } from "./runtime.ts";
 import { specFiles } from "./spec-files.ts";
 import { confiningIn, preparingWith, probe, workspacesIn } from "./world.ts";
 
@@ -77,6 +77,8 @@ export interface OpenRuntimeOptions {
   readonly cgroup?: string | undefined;
   /** The caller makes spans of the log: agents are told of them by TRACEPARENT. Default: false. */
   readonly isTraced?: boolean | undefined;
+  /** The rights of this machine as a node of a cluster. */
+  readonly leases?: Services["leases"];
   /** The part of config.yaml about skills. */
   readonly skills?: SkillConfiguration | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
@@ -143,6 +145,7 @@ export const openRuntime = (
       workspaces: workspacesIn(join(options.stateDir, "worktrees")),
       confine: confiningIn(options.stateDir, skills),
       machine: world?.machine ?? thisMachine,
+      leases: options.leases,
       diskFreeBytes: freeBytes,
       boot_id: currentPlace().boot_id,
       random: world?.random ?? Math.random,
@@ -156,21 +159,21 @@ export const openRuntime = (
       toolsOf: (spec) => toolPolicyOf(skills.lists, (id) => store.worker(id)?.spec, spec),
     };
     yield* Effect.forkScoped(Effect.repeat(cleaning(runsDir, services), Schedule.spaced(CLEAN_PERIOD_MS)));
-    const runtime = yield* makeRuntime(services, {
-      version: options.version,
-      state_dir: options.stateDir,
-      registry,
-      retention_ms: options.retentionMs ?? RETENTION_DEFAULT_MS,
-      retention_bytes: options.retentionBytes,
-      skills,
-      roles: options.roles,
-      peers: options.peers,
-      ...(options.limits && { limits: options.limits }),
-    });
+    const runtime = yield* makeRuntime(services, { ...askedOf(options), registry, skills });
     yield* keepTerms(runtime, options);
     yield* forkRetention(runtime, options, collecting(cas, referenced, report));
     return runtime;
   });
+
+const askedOf = (options: OpenRuntimeOptions): Omit<RuntimeOptions, "registry" | "skills"> => ({
+  version: options.version,
+  state_dir: options.stateDir,
+  retention_ms: options.retentionMs ?? RETENTION_DEFAULT_MS,
+  retention_bytes: options.retentionBytes,
+  roles: options.roles,
+  peers: options.peers,
+  ...(options.limits && { limits: options.limits }),
+});
 
 const lifelineIn = (runsDir: string): Effect.Effect<Lifeline, HoldfastError, Scope.Scope> =>
   Effect.acquireRelease(

@@ -54,6 +54,7 @@ const status = (nodes: ClusterStatus["nodes"]): ClusterStatus => ({
   },
   nodes,
   unplaced: null,
+  waiting: null,
 });
 const clustered = async (nodes: ClusterStatus["nodes"], more: Readonly<Record<string, Answerer>> = {}) => {
   const daemon = await daemonWith({ "cluster/status": () => status(nodes), ...more });

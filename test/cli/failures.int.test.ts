@@ -90,6 +90,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "cluster/init": ["SUPERVISOR_DOWN", "cluster", "init", "postgres://db.example/c"],
   "cluster/join": ["INVALID_REQUEST", "cluster", "join", "@env:NOT_SET_ANYWHERE"],
   "cluster/leave": ["SUPERVISOR_DOWN", "cluster", "leave"],
+  "agent/drain": ["SUPERVISOR_DOWN", "drain", "build"],
   "cluster/status": ["SUPERVISOR_DOWN", "cluster", "status"],
   "peer/add": ["SUPERVISOR_DOWN", "peer", "add", "b.example", "http://b.example"],
   "peer/list": ["SUPERVISOR_DOWN", "peer", "list"],

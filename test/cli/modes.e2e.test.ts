@@ -244,6 +244,7 @@ it("covers every command", () => {
     "cluster/init",
     "cluster/join",
     "cluster/leave",
+    "agent/drain",
     "agent/demo",
     // They speak other protocols (mcp/serve.e2e, acp/serve.e2e, weblisk/serve.e2e).
     "mcp/serve",

@@ -171,6 +171,7 @@ const ELSEWHERE = [
   "cluster/init",
   "cluster/join",
   "cluster/leave",
+  "agent/drain",
   "agent/resume",
   "agent/fork",
   "agent/answer",

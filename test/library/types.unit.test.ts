@@ -115,7 +115,7 @@ test("a node of a tree is a supervisor or a worker, and the top is a supervisor"
 });
 
 test("every field of a spec can be asked for, but for those that are ours", () => {
-  type Ours = "client_env" | "parent" | "trace";
+  type Ours = "client_env" | "parent" | "placed" | "trace";
   type Theirs = "idempotency_key" | "dry_run";
   expectTypeOf<Exclude<keyof WorkerSpec, keyof SpawnOptions>>().toEqualTypeOf<Ours>();
   expectTypeOf<Exclude<keyof SpawnOptions, keyof WorkerSpec>>().toEqualTypeOf<Theirs>();

@@ -6,9 +6,10 @@ import { basename, join } from "node:path";
 import { Effect, Result, Schedule } from "effect";
 import { type AgentAdapter, type LaunchPlan, type Opening, variablesOf } from "../../adapters/adapter.ts";
 import { launchScriptsIn } from "../../adapters/process/launch-scripts.ts";
+import { PLACED_MARKER, placedMarkerOf } from "../../adapters/process/placed-marker.ts";
 import type { LaunchRequest, Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
-import { LAUNCH_MAX_MS, SHORTAGE_RETRY_MS } from "../../base/limits.ts";
+import { CLUSTER_TICK_MS, LAUNCH_MAX_MS, SHORTAGE_RETRY_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { addedDirectories } from "../../protocol/extensions.ts";
 import { mcpVariables } from "../../protocol/mcp-references.ts";
@@ -137,14 +138,15 @@ const start = (
 ): Effect.Effect<StartedRun, HoldfastError> =>
   Effect.gen(function* () {
     const { services, bridge, journal, adapter, spec, id } = shell;
+    yield* leased(shell);
     if (shell.beginning.unlaunchable !== undefined) return yield* Effect.fail(shell.beginning.unlaunchable);
     const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
     if (refused !== undefined) return yield* Effect.fail(refused);
     const workspace = spec.worktree === undefined ? undefined : yield* readyWorkspace(shell, incarnation);
-    const placed = workspace === undefined ? spec : { ...spec, cwd: workspace.cwd };
+    const situated = workspace === undefined ? spec : { ...spec, cwd: workspace.cwd };
     const prepared = yield* services.prepare(
       adapter,
-      placed,
+      situated,
       incarnation,
       session,
       id,
@@ -170,22 +172,37 @@ const start = (
               argv,
             ),
           );
+    // It may have stood still since it was asked first.
+    yield* leased(shell);
     const run = yield* made(shell, {
       worker_id: id,
       incarnation,
       argv: confined?.argv ?? argv,
-      cwd: placed.cwd,
-      env: confined?.container?.env ?? env,
+      cwd: situated.cwd,
+      env: { ...(confined?.container?.env ?? env), ...markOf(spec) },
       isMonitor: confined !== undefined && confined.container === undefined,
       isContainer: confined?.container !== undefined,
       stdin,
       limits: spec.limits,
-      ...litterOf(adapter, placed, env, confined),
+      ...litterOf(adapter, situated, env, confined),
       ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
       ...(isBuiltIn(spec) ? {} : { parent: spec.parent, tools: services.toolsOf?.(spec) }),
     });
-    return { run, argv, opening: { spec: placed, incarnation, session, scripts_dir } };
+    return { run, argv, opening: { spec: situated, incarnation, session, scripts_dir } };
   });
+
+/** A worker of a cluster starts only while its node holds the lease; without it, it waits here until it is stopped. */
+const leased = ({ spec: { placed }, services, journal }: Shell): Effect.Effect<void, HoldfastError> =>
+  Effect.gen(function* () {
+    if (placed === undefined) return;
+    while (services.leases?.holds(placed) !== true) {
+      if (journal.child().stop !== null) return yield* Effect.fail(stoppedBefore());
+      yield* Effect.sleep(CLUSTER_TICK_MS);
+    }
+  });
+
+const markOf = ({ placed }: WorkerSpec): Readonly<Record<string, string>> =>
+  placed === undefined ? {} : { [PLACED_MARKER]: placedMarkerOf({ ...placed, policy: placed.on_partition }) };
 
 /**
  * Recorded before there is a process, so that warnings come before all output, and once even if the daemon dies in

@@ -12,16 +12,17 @@ export const MARKER = "HOLDFAST_RUN";
 export const markerOf = (storeId: string, workerId: string, incarnation: number): string =>
   `${storeId}/${workerId}/${incarnation}`;
 
-const assignment = Buffer.from(`${MARKER}=`);
-
-/** The marker in an environment block as /proc/PID/environ shows it: NAME=value, each ended by NUL. */
-export const markerIn = (block: Buffer): string | undefined => {
+/** The value of a variable in an environment block as /proc/PID/environ shows it: NAME=value, each ended by NUL. */
+export const variableIn = (block: Buffer, name: string): string | undefined => {
+  const assignment = `${name}=`;
   let at = block.indexOf(assignment);
   while (at > 0 && block[at - 1] !== 0) at = block.indexOf(assignment, at + 1);
   if (at === -1) return undefined;
   const end = block.indexOf(0, at);
   return block.toString("latin1", at + assignment.length, end === -1 ? block.length : end);
 };
+
+export const markerIn = (block: Buffer): string | undefined => variableIn(block, MARKER);
 
 const shared = Buffer.allocUnsafeSlow(ENVIRONMENT_READ_MAX_BYTES);
 

@@ -79,8 +79,15 @@ export const join: CommandHandler = async (context) => {
   return success(await (await context.connect()).request("cluster/join", asked));
 };
 
-export const leave: CommandHandler = async (context) =>
-  success(await (await context.connect()).request("cluster/leave", {}));
+export const leave: CommandHandler = async (context) => {
+  const { gone } = context.flags as { readonly gone?: string };
+  return success(await (await context.connect()).request("cluster/leave", { gone }));
+};
+
+export const drain: CommandHandler = async (context) => {
+  const asked = { node: context.call.args[0] as string, undo: context.flags.undo === true };
+  return success(await (await context.connect()).request("cluster/drain", asked));
+};
 
 export const status: CommandHandler = async (context) => {
   const reply = await (await context.connect()).request("cluster/status", {});

@@ -11,7 +11,7 @@ import { RUNTIME_DEFAULT } from "../../protocol/words.ts";
 import type { Env } from "../context.ts";
 import { type Call, type CallPlace, invalid } from "../parse.ts";
 import { whyUnreadable } from "./read-file.ts";
-import { promptSource } from "./spawn-spec.ts";
+import { isPlaced, promptSource } from "./spawn-spec.ts";
 
 /** A more specific next step than the catalogue's, which speaks of existing workers and of all kinds. */
 export const nextStep = (code: ErrorCode, kind: string): string | undefined => {
@@ -27,6 +27,8 @@ export const nextStep = (code: ErrorCode, kind: string): string | undefined => {
 /** One error for each missing thing. */
 export const spawnConditions = (call: Call, { env, cwd }: CallPlace): readonly HoldfastError[] => {
   const { flags } = call;
+  // Its node of the cluster has other directories, programs and secrets.
+  if (isPlaced(flags)) return promptConditions(call, cwd);
   const kind = kindOf(call.args[0] ?? PROGRAM_KIND);
   if (kind === undefined) return [];
   const own = Object.fromEntries((flags.env as [string, string][] | undefined) ?? []);

@@ -159,6 +159,8 @@ export const spawnProblems = (call: Call, place?: CallPlace): readonly string[] 
     if (flags[flag] !== undefined && !isConfined) problems.push(`--${flag} needs --sandbox workspace`);
   if (flags.detach && (flags.watch || flags.wait))
     problems.push("--detach goes with neither --watch nor --wait");
+  if (isPlaced(flags) && (flags.watch || flags.wait))
+    problems.push("--where and --on-partition go with neither --watch nor --wait: its node has its records");
   if (flags["add-dir"] !== undefined && pairs(flags.ext).some(([key]) => key === ADD_DIRS))
     problems.push(`the directories are given twice: by --add-dir and by the extension key ${ADD_DIRS}`);
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
@@ -232,6 +234,16 @@ const sandboxOf = (flags: Call["flags"], cwd: string): Pick<WorkerSpecInput, "sa
   return { sandbox: { writable, net: flags["sandbox-net"] as "none" | "host" | undefined } };
 };
 
+/** A node of the cluster runs it, and not this machine. */
+export const isPlaced = (flags: Call["flags"]): boolean =>
+  flags.where !== undefined || flags["on-partition"] !== undefined;
+
+const placementOf = (flags: Call["flags"]): Pick<WorkerSpecInput, "placement"> => {
+  if (!isPlaced(flags)) return {};
+  const on_partition = flags["on-partition"] as "stop" | "continue" | undefined;
+  return { placement: { needs: Object.fromEntries(pairs(flags.where)), on_partition } };
+};
+
 /** The fields with one flag that holds the whole value; `specOf` assembles the others. */
 const plainOf = (flags: Call["flags"]): Partial<WorkerSpecInput> =>
   Object.fromEntries(
@@ -264,6 +276,7 @@ export const specOf = (
     cwd: where,
     ...worktreeOf(flags),
     ...sandboxOf(flags, cwd),
+    ...placementOf(flags),
     env: Object.fromEntries(pairs(flags.env)),
     mcp,
     permission_rules: rulesOf(flags),

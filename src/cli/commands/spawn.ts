@@ -10,6 +10,7 @@ import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { SpawnReply } from "../../runtime/replies.ts";
 import { type CommandResult, type Context, keyOf, type Streams } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
+import { WAITS_FOR_NODE } from "../render/cluster.ts";
 import { addedKind } from "./added-kinds.ts";
 import { follow, leavesRunning } from "./follow.ts";
 import { readBounded, whyUnreadable } from "./read-file.ts";
@@ -126,7 +127,11 @@ export const spawnFrom = async (context: Context, call: Call): Promise<CommandRe
     dry_run: flags["dry-run"] === true,
     idempotency_key: keyOf({ flags }),
   });
-  return begun(context, told(asked, spec.kind));
+  const reply = told(asked, spec.kind);
+  const { waits_for } = reply;
+  if (waits_for !== undefined)
+    context.warn(`${reply.id} waits: ${WAITS_FOR_NODE[waits_for]}. See: agent cluster status`);
+  return begun(context, reply);
 };
 
 /** The result for a requested worker: its id, its records or its end. */

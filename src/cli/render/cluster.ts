@@ -4,6 +4,7 @@ import type {
   ClusterMade,
   ClusterNodeView,
   ClusterStatus,
+  NodeChange,
 } from "../../protocol/replies/cluster.ts";
 import { oneLine, type Paint, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
@@ -16,8 +17,15 @@ const madeText: TextOf<ClusterMade> = ({ version, effect }) =>
 
 const changeText: TextOf<ClusterChange> = ({ name, effect }, { paint }) => {
   const node = paint("bold", oneLine(name));
-  if (effect === "deleted") return `${node}  has left the cluster`;
   return `${node}  ${effect === "noop" ? "is a node already" : "is a node from now on"}`;
+};
+
+const leftText: TextOf<NodeChange> = ({ name, effect }, { paint }) =>
+  `${paint("bold", oneLine(name))}  ${effect === "noop" ? "had left the cluster" : "has left the cluster"}`;
+
+const drainText: TextOf<NodeChange> = ({ name, effect }, { paint, flags }) => {
+  const does = flags.undo === true ? "takes workers" : "takes no workers, and its own move to other nodes";
+  return `${paint("bold", oneLine(name))}  ${does}${effect === "noop" ? " already" : ""}`;
 };
 
 const selfText = (self: NonNullable<ClusterStatus["self"]>, paint: Paint): string => {
@@ -45,7 +53,16 @@ const nodeRow = (node: ClusterNodeView, hasEndpoints: boolean, paint: Paint): re
   ...(hasEndpoints ? [oneLine(node.endpoint ?? "–")] : []),
 ];
 
-const statusText: TextOf<ClusterStatus> = ({ self, nodes, unplaced }, { paint, columns }) => {
+/** Why no node runs a worker, after its name. */
+export const WAITS_FOR_NODE = {
+  continues: "its node is away, and it may run there still",
+  pinned: "its node is away, and it runs nowhere else",
+  nowhere: "no node has its labels",
+  full: "the nodes with its labels are full",
+  soon: "a node starts it soon",
+} as const;
+
+const statusText: TextOf<ClusterStatus> = ({ self, nodes, unplaced, waiting }, { paint, columns }) => {
   if (self === null) return "";
   const own = selfText(self, paint);
   if (nodes === null) return own;
@@ -61,14 +78,16 @@ const statusText: TextOf<ClusterStatus> = ({ self, nodes, unplaced }, { paint, c
   ];
   const head = titles.map((cell) => paint("dim", cell));
   const rows = nodes.map((node) => nodeRow(node, hasEndpoints, paint));
-  const waiting = unplaced ? [paint("bad", `${count(unplaced, "worker")} placed nowhere`)] : [];
-  return [own, "", table([head, ...rows], { fit: columns }), ...waiting].join("\n");
+  const lost = unplaced ? [paint("bad", `${count(unplaced, "worker")} placed nowhere`)] : [];
+  const why = (waiting ?? []).map(({ name, why: reason }) => `  ${oneLine(name)}: ${WAITS_FOR_NODE[reason]}`);
+  return [own, "", table([head, ...rows], { fit: columns }), ...lost, ...why].join("\n");
 };
 
 /** By command. */
 export const CLUSTER_TEXTS = {
   "cluster/init": madeText,
   "cluster/join": changeText,
-  "cluster/leave": changeText,
+  "cluster/leave": leftText,
+  "agent/drain": drainText,
   "cluster/status": statusText,
 };

@@ -9,6 +9,9 @@ export interface KeptMembership extends KeptLease {
 
 export type RunOfMember = Pick<MemberRun, "worker" | "term" | "on_partition">;
 
+/** `starts`: those before, under any term. */
+export type RunToStart = RunOfMember & Pick<MemberRun, "starts">;
+
 export interface NodeMachine {
   /** Milliseconds of a clock that goes on in a suspend. */
   now(): number;
@@ -21,9 +24,9 @@ export interface NodeMachine {
    * Starts the run, and is done when it has ended. Right before the start `mayStart` says whether it still may: a process can stand
    * still for any time before that.
    */
-  launch(run: RunOfMember, mayStart: () => boolean): Promise<void>;
-  /** Done when a run that an earlier daemon started has ended. */
-  ended(run: RunOfMember): Promise<void>;
+  launch(run: RunToStart, mayStart: () => boolean): Promise<void>;
+  /** Done when a run that an earlier daemon started has ended. `mayStart`: as for `launch`, for a further process of it. */
+  ended(run: RunOfMember, mayStart: () => boolean): Promise<void>;
   /** Done when all processes of the worker have ended, and a search found no more. */
   stop(worker: string): Promise<void>;
   /** The same of all runs that stop without a lease. */

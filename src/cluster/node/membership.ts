@@ -119,7 +119,7 @@ class MemberLife {
   /** Tells when a run of an earlier daemon has ended. */
   watch(run: RunOfMember): Effect.Effect<unknown> {
     const { worker, term } = run;
-    return this.sure("the watch of a run", () => this.membership.machine.ended(run), {
+    return this.sure("the watch of a run", () => this.membership.machine.ended(run, this.rightOf(run)), {
       type: "ended",
       worker,
       term,
@@ -264,19 +264,23 @@ class MemberLife {
   private launch({ worker, term }: Extract<MemberCommand, { type: "launch" }>): Effect.Effect<unknown> {
     const { machine, report } = this.membership;
     const run = this.member.runs.get(worker);
-    const mayStart = (): boolean => {
-      const known = this.member.runs.get(worker);
-      return known?.term === term && known.phase === "running" && mayRun(this.member.lease, machine.now());
-    };
-    const launching = Effect.tryPromise(async () => run && (await machine.launch(run, mayStart))).pipe(
-      Effect.catchCause((cause) => Effect.sync(() => report("a start", cause))),
-    );
+    const launching = Effect.tryPromise(
+      async () => run && (await machine.launch(run, this.rightOf({ worker, term }))),
+    ).pipe(Effect.catchCause((cause) => Effect.sync(() => report("a start", cause))));
     // A further start of it may have begun where it was stopped: then this is no news.
     const isLast = (): boolean => this.member.runs.get(worker)?.starts === run?.starts;
     return Effect.andThen(
       launching,
       Effect.suspend(() => (isLast() ? this.tell({ type: "ended", worker, term }) : Effect.void)),
     );
+  }
+
+  private rightOf({ worker, term }: Pick<RunOfMember, "worker" | "term">): () => boolean {
+    return () => {
+      const known = this.member.runs.get(worker);
+      const now = this.membership.machine.now();
+      return known?.term === term && known.phase === "running" && mayRun(this.member.lease, now);
+    };
   }
 
   private fenceOf({ worker, term }: { readonly worker: string; readonly term: number }): RunFence {

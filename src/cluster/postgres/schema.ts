@@ -58,4 +58,8 @@ export const MIGRATIONS: readonly string[] = [
     version bigint not null,
     content jsonb not null
   );`,
+  `alter table placement
+    add column spec text not null default '',
+    add column worker_id text,
+    add column why text;`,
 ];

@@ -111,9 +111,27 @@ export const OVERVIEW = `
       where n.id is null)::bigint as unplaced`;
 
 export const PLACE = `
-  insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts)
-  values ($1, $2, 'running', $3, $4, 0, 0)
-  on conflict do nothing`;
+  insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec)
+  values ($1, $2, 'running', $3, $4, 0, 0, $5)
+  on conflict (worker) do update set
+    spec_digest = excluded.spec_digest, desired = 'running', on_partition = excluded.on_partition, needs = excluded.needs,
+    node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null
+  where placement.spec <> '' and (placement.desired = 'ended' or placement.desired = 'killed' and placement.node is null)`;
+
+export const PLACED = `select desired, node, worker_id, why, spec_digest from placement where worker = $1`;
+
+export const SPEC = `select spec from placement where worker = $1`;
+
+/** The node says which worker of its log it is. */
+export const LAUNCHED = `
+  update placement set worker_id = $5
+  where worker = $3 and node = $1 and node_term = $2 and term = $4 and desired = 'running'`;
+
+/** Workers that shall run and have no node, oldest name first. */
+export const WAITING = `
+  select p.worker, p.needs, p.on_partition, p.node, p.node_term from placement p left join node n
+    on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
+  where p.desired = 'running' and n.id is null order by p.worker limit $1`;
 
 /** A node of a term is dead for ever, so its row needs no lock. The one that takes must live until the claim is durable. */
 export const CLAIM = `
@@ -145,7 +163,11 @@ export const BEGIN = `
   where p.worker = $3 and p.node = living.id and p.node_term = $2 and p.term = $4 and p.desired = 'running'`;
 
 export const END = `
-  update placement set desired = 'ended' where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
+  update placement set desired = 'ended', why = $4 where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
+
+/** Nothing of a worker with a tombstone is left on its node. */
+export const STOPPED = `
+  update placement set desired = 'ended' where worker = $2 and node = $1 and term = $3 and desired = 'killed'`;
 
 export const KILL = `
   insert into placement (worker, spec_digest, desired, on_partition, term, starts)

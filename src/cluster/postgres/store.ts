@@ -9,7 +9,15 @@ import {
   CLUSTER_TABLES_CHECK_MS,
 } from "../../base/limits.ts";
 import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
-import type { ClusterOverview, ClusterView, NewNode, NewPlacement, NodeFence, RunFence } from "../rows.ts";
+import type {
+  ClusterOverview,
+  ClusterView,
+  NewNode,
+  NewPlacement,
+  NodeFence,
+  Placement,
+  RunFence,
+} from "../rows.ts";
 import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../store.ts";
 import { connectionUrl } from "./address.ts";
 import { checkTables, migrate } from "./migrate.ts";
@@ -30,6 +38,14 @@ interface RecordRow {
   readonly term: number;
   readonly text: string;
 }
+
+export interface PlacedRow extends Pick<Placement, "desired" | "node" | "spec_digest"> {
+  readonly worker_id: string | null;
+  /** Why its node could not start it. */
+  readonly why: string | null;
+}
+
+export type WaitingRow = Pick<Placement, "worker" | "needs" | "on_partition" | "node" | "node_term">;
 
 /** Seqs, terms and beats are far below the numbers that JavaScript cannot hold. */
 const types: pg.CustomTypesConfig = {
@@ -135,8 +151,28 @@ export class PostgresStore implements ClusterStore {
     return overview as ClusterOverview;
   }
 
-  place({ worker, spec_digest, on_partition, needs }: NewPlacement): Promise<boolean> {
-    return this.changes(statements.PLACE, [worker, spec_digest, on_partition, needs]);
+  /** The name of a worker that has ended may be used again. */
+  place({ worker, spec_digest, on_partition, needs }: NewPlacement, spec = ""): Promise<boolean> {
+    return this.changes(statements.PLACE, [worker, spec_digest, on_partition, needs, spec]);
+  }
+
+  /** For people, and for the one who placed it. */
+  async placed(worker: string): Promise<PlacedRow | undefined> {
+    return (await this.rows<PlacedRow>(statements.PLACED, [worker]))[0];
+  }
+
+  async specOf(worker: string): Promise<string | undefined> {
+    return (await this.rows<{ spec: string }>(statements.SPEC, [worker]))[0]?.spec;
+  }
+
+  /** `worker_id`: its id in the log of the node. */
+  launched(run: RunFence, worker_id: string): Promise<boolean> {
+    return this.changes(statements.LAUNCHED, [...valuesOf(run), worker_id]);
+  }
+
+  /** At most `max` workers that shall run, and that no living node holds. */
+  waiting(max: number): Promise<readonly WaitingRow[]> {
+    return this.rows<WaitingRow>(statements.WAITING, [max]);
   }
 
   claim(worker: string, seen_term: number, { node, node_term }: NodeFence): Promise<boolean> {
@@ -155,8 +191,13 @@ export class PostgresStore implements ClusterStore {
     return this.changes(statements.BEGIN, valuesOf(run));
   }
 
-  end({ worker, node, term }: RunFence): Promise<boolean> {
-    return this.changes(statements.END, [node, worker, term]);
+  end({ worker, node, term }: RunFence, why: string | null = null): Promise<boolean> {
+    return this.changes(statements.END, [node, worker, term, why]);
+  }
+
+  /** Nothing of a killed worker is left on its node, so its name is free again. */
+  stopped({ worker, node, term }: RunFence): Promise<boolean> {
+    return this.changes(statements.STOPPED, [node, worker, term]);
   }
 
   async kill(worker: string): Promise<void> {

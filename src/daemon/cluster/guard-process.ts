@@ -11,6 +11,7 @@ import {
   CLUSTER_GUARD_IDLE_SEARCH_MS,
   CLUSTER_GUARD_PASSES_MAX,
   CLUSTER_GUARD_PERIOD_MS,
+  CLUSTER_GUARD_QUIET_SEARCHES,
   CLUSTER_GUARD_SEARCH_MS,
   CLUSTER_STOP_ROOM_MS,
   ENVIRONMENT_READ_MAX_BYTES,
@@ -111,6 +112,11 @@ sub run_of {
 sub daemon {
   slurp($daemon_file) && $bytes =~ /"identity":\{"pid":(\d+),"start_time":"(\d+)"/ ? "$1 $2" : "";
 }
+sub daemon_lives {
+  my ($pid, $start) = split(/ /, daemon()) or return 0;
+  my $one = stat_of($pid);
+  $one && $one->{start} eq $start;
+}
 sub find {
   my (%all, %runs, %below, %inside, @queue);
   opendir(my $proc, "/proc") or return ({}, {}, is_short());
@@ -198,8 +204,8 @@ for (;; select(undef, undef, undef, $period / 1000)) {
     select(undef, undef, undef, 0.005);
   }
   $quiet = $found ? 0 : $quiet + 1;
-  $next = now() + ($quiet < 20 ? $search : $idle);
-  next if defined $text || $quiet < 2;
+  $next = now() + ($quiet < ${CLUSTER_GUARD_QUIET_SEARCHES} ? $search : $idle);
+  next if $quiet < 2 || defined $text && ($quiet < ${CLUSTER_GUARD_QUIET_SEARCHES} || daemon_lives());
   unlink($file) if is_held();
   exit 0;
 }

@@ -16,27 +16,55 @@ interface Page {
   readonly head: number;
 }
 
+type RunOf = (line: string) => CopiedRecord["run"];
+
 /** The records from `after` + 1 on, at most `max`, each with its place. */
-export const denseRecords = (after: number, max: number, page: Page): readonly CopiedRecord[] => {
+export const denseRecords = (
+  after: number,
+  max: number,
+  page: Page,
+  runOf: RunOf = () => null,
+): readonly CopiedRecord[] => {
   const last = Math.min(after + max, page.head);
   const records: CopiedRecord[] = [];
   let at = 0;
   for (let seq = after + 1; seq <= last; seq += 1) {
     const isThere = page.seqs[at] === seq;
-    records.push({ seq, run: null, text: isThere ? (page.lines[at] as string) : REMOVED });
+    const text = isThere ? (page.lines[at] as string) : REMOVED;
+    records.push({ seq, run: isThere ? runOf(text) : null, text });
     if (isThere) at += 1;
   }
   return records;
 };
 
+/** The stream stands near the beginning of a record. */
+const STREAM = /"stream":"worker:([0-9A-Z]{26})"/;
+const STREAM_WITHIN_CHARS = 120;
+const KNOWN_MAX = 10_000;
+
+/** By which right the worker of a record ran. */
+const runsBy = (placeOf: RuntimeApi["placeOf"]): RunOf => {
+  const known = new Map<string, CopiedRecord["run"]>();
+  return (line) => {
+    const [, id] = STREAM.exec(line.slice(0, STREAM_WITHIN_CHARS)) ?? [];
+    if (id === undefined) return null;
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    if (known.size >= KNOWN_MAX) known.clear();
+    const placed = placeOf(id);
+    const run = placed === undefined ? null : { worker: placed.worker, term: placed.term };
+    known.set(id, run);
+    return run;
+  };
+};
+
 /** Waits for a first page, and takes more after a full one: a statement with many records costs the database less for each. */
 export const shippedLog = (
-  { follow, epoch }: Pick<RuntimeApi, "follow" | "epoch">,
+  { follow, epoch, placeOf }: Pick<RuntimeApi, "follow" | "epoch" | "placeOf">,
   store_id: string,
-): ShippedLog => ({
-  store_id,
-  epoch,
-  read: (after, max): Effect.Effect<readonly CopiedRecord[], HoldfastError> =>
+): ShippedLog => {
+  const runOf = runsBy(placeOf);
+  const read: ShippedLog["read"] = (after, max): Effect.Effect<readonly CopiedRecord[], HoldfastError> =>
     Effect.suspend(() => {
       const lines: string[] = [];
       const seqs: number[] = [];
@@ -54,7 +82,8 @@ export const shippedLog = (
       const isFull = (): boolean => seqs.length >= READ_PAGE_RECORDS;
       return first.pipe(
         Effect.flatMap((head) => (isFull() ? more(head) : Effect.succeed(head))),
-        Effect.map((head) => denseRecords(after, max, { lines, seqs, head })),
+        Effect.map((head) => denseRecords(after, max, { lines, seqs, head }, runOf)),
       );
-    }),
-});
+    });
+  return { store_id, epoch, read };
+};

@@ -1,18 +1,176 @@
-/** The machine of a node on which nothing is placed yet: there is nothing to search for, to stop or to wait for. */
+/** The machine of a node: the workers of its daemon that the cluster placed here, each as a run of its placement. */
 import { randomUUID } from "node:crypto";
-import type { KeptMembership, NodeMachine } from "../../cluster/node/machine.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Effect } from "effect";
+import { endPlaced } from "../../adapters/process/placed-runs.ts";
+import { CLUSTER_LEASE_GRACE_MS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
+import type { KeptMembership, NodeMachine, RunOfMember, RunToStart } from "../../cluster/node/machine.ts";
+import type { PostgresStore } from "../../cluster/postgres/store.ts";
+import type { RunFence } from "../../cluster/rows.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { PlacedWorker, RuntimeApi } from "../../runtime/api.ts";
+import type { Rights } from "../rights.ts";
 import { bootClock } from "./kept.ts";
+import { launchSpec } from "./spec.ts";
 
-const nothing = () => Promise.resolve();
+/** The one who stops workers of this node in the cluster's name. */
+const CLUSTER = "cluster";
+/** The one who stops all workers with the daemon. */
+const DAEMON = "daemon";
 
-export const machineKeeping = (keep: (kept: KeptMembership) => void): NodeMachine => ({
-  now: bootClock,
-  newSession: randomUUID,
-  keep,
-  sweep: nothing,
-  launch: () => Promise.reject(new Error("This Holdfast starts no worker of a cluster yet.")),
-  ended: nothing,
-  stop: nothing,
-  stopAll: nothing,
-  copied: nothing,
-});
+export interface MachineGround {
+  readonly node: string;
+  readonly store_id: string;
+  readonly stateDir: string;
+  readonly runtime: Pick<RuntimeApi, "spawn" | "kill" | "wait" | "placed">;
+  readonly store: Pick<PostgresStore, "specOf" | "launched" | "end" | "stopped">;
+  readonly rights: Rights;
+  /** Resolves while a guard lives. Rejects otherwise: then nothing starts. */
+  readonly guarded: () => Promise<void>;
+  readonly keep: (kept: KeptMembership) => void;
+  /** The newest record of the log, and the newest in the copy. */
+  readonly head: () => Promise<number>;
+  readonly copied_to: () => number | null;
+  readonly report: (what: string, cause: unknown) => void;
+  /** The end of this daemon's membership. */
+  readonly signal: AbortSignal;
+}
+
+export class PlacedMachine implements NodeMachine {
+  readonly now = bootClock;
+  readonly newSession = randomUUID;
+  private readonly ground: MachineGround;
+  private node_term = 0;
+
+  constructor(ground: MachineGround) {
+    this.ground = ground;
+  }
+
+  /** Those that an earlier daemon left, in the form of its log. */
+  async found(): Promise<readonly RunOfMember[]> {
+    const placed = await this.placed();
+    return placed.flatMap((each) => (each.isItself && this.isMine(each) ? [each.placed] : []));
+  }
+
+  keep(kept: KeptMembership): void {
+    this.ground.keep(kept);
+    this.node_term = kept.term;
+  }
+
+  sweep(worker: string): Promise<void> {
+    return this.end(({ placed }) => placed.worker === worker, CLUSTER_LEASE_GRACE_MS);
+  }
+
+  async stop(worker: string): Promise<void> {
+    const placed = await this.placed(worker);
+    await this.end((each) => each.placed.worker === worker);
+    const term = placed[0]?.placed.term;
+    if (term !== undefined)
+      await this.ground.store.stopped(this.fenceOf({ worker, term })).catch(() => false);
+  }
+
+  stopAll(): Promise<void> {
+    return this.end(({ placed }) => placed.on_partition === "stop", CLUSTER_LEASE_GRACE_MS);
+  }
+
+  async copied(): Promise<void> {
+    const head = await this.ground.head();
+    while ((this.ground.copied_to() ?? 0) < head) await this.pause();
+  }
+
+  async launch(run: RunToStart, mayStart: () => boolean): Promise<void> {
+    const { worker, term, starts } = run;
+    const { store } = this.ground;
+    const before = (await this.placed(worker)).find(({ placed }) => placed.term === term);
+    if (before !== undefined && isFinal(before)) return this.finish(run, null);
+    const text = await store.specOf(worker);
+    if (text === undefined || text === "") return this.finish(run, "Its placement has no spec.");
+    const spec = launchSpec(text, this.ground.stateDir);
+    if (spec instanceof HoldfastError) return this.finish(run, spec.message);
+    if (starts > 0 && spec.restart === "temporary")
+      return this.finish(run, "It began on a node that was lost, and its restart policy is temporary.");
+    await this.ground.guarded();
+    this.ground.rights.give(worker, { term, mayStart });
+    if (!mayStart()) return;
+    const placed = { node: this.ground.node, worker, term, on_partition: run.on_partition };
+    const begun = await this.run(Effect.result(this.ground.runtime.spawn(spec, { by: CLUSTER, placed })));
+    if (begun._tag === "Failure") {
+      if (begun.failure.row.retryable) throw begun.failure;
+      return this.finish(run, begun.failure.message);
+    }
+    await store.launched(this.fenceOf(run), begun.success.id).catch(() => false);
+    await this.untilEnded(run, begun.success.id, mayStart);
+  }
+
+  async ended(run: RunOfMember, mayStart: () => boolean): Promise<void> {
+    this.ground.rights.give(run.worker, { term: run.term, mayStart });
+    const here = (await this.placed()).find(
+      (each) => each.isItself && each.placed.worker === run.worker && each.placed.term === run.term,
+    );
+    if (here !== undefined) await this.untilEnded(run, here.id, mayStart);
+  }
+
+  private async untilEnded(run: RunOfMember, id: string, mayStart: () => boolean): Promise<void> {
+    await this.run(this.ground.runtime.wait([id]));
+    const end = (await this.placed(run.worker)).find((each) => each.id === id);
+    if (end === undefined || isFinal(end)) return this.finish(run, null);
+    // Without a lease its guard may have ended it, and then it runs elsewhere.
+    const isItsOwn = end.killed_by === null && mayStart();
+    if (isItsOwn) await this.finish(run, null);
+  }
+
+  /** Tried until the cluster knows: else it would be started again. */
+  private async finish(run: RunOfMember, why: string | null): Promise<void> {
+    const { store, report } = this.ground;
+    for (;;) {
+      try {
+        await store.end(this.fenceOf(run), why);
+        return;
+      } catch (cause) {
+        report("the end of a run", cause);
+        await this.pause();
+      }
+    }
+  }
+
+  /** Ends workers, and then what a search finds of them. Without a grace they have their own. */
+  private async end(which: (run: PlacedWorker) => boolean, grace_ms?: number): Promise<void> {
+    const ids = (await this.placed()).flatMap((each) => (this.isMine(each) && which(each) ? [each.id] : []));
+    const how = { by: CLUSTER, reason: "its node of the cluster holds it no longer", grace_ms };
+    if (ids.length > 0) await this.run(this.ground.runtime.kill({ ids, ...how }));
+    const { node, store_id } = this.ground;
+    await endPlaced(store_id, node, ({ worker, term, policy }) =>
+      which({
+        id: "",
+        placed: { node, worker, term, on_partition: policy },
+        state: "running",
+        isItself: true,
+        killed_by: null,
+      }),
+    );
+  }
+
+  private isMine({ placed }: PlacedWorker): boolean {
+    return placed.node === this.ground.node;
+  }
+
+  private placed(worker?: string): Promise<readonly PlacedWorker[]> {
+    return this.run(this.ground.runtime.placed(worker));
+  }
+
+  private fenceOf({ worker, term }: { readonly worker: string; readonly term: number }): RunFence {
+    return { node: this.ground.node, node_term: this.node_term, worker, term };
+  }
+
+  private run<A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> {
+    return Effect.runPromise(effect, { signal: this.ground.signal });
+  }
+
+  private pause(): Promise<void> {
+    return sleep(CLUSTER_RETRY_MS, undefined, { signal: this.ground.signal });
+  }
+}
+
+/** Nobody shall start it again, whatever became of the lease. */
+const isFinal = ({ state, killed_by }: PlacedWorker): boolean =>
+  state === "completed" || (killed_by !== null && killed_by !== CLUSTER && killed_by !== DAEMON);

@@ -10,6 +10,7 @@ import { Effect, Exit, Schedule, Scope, Semaphore } from "effect";
 import { readSecretFile } from "../../base/files/regular-file.ts";
 import {
   CLUSTER_ANSWER_MS,
+  CLUSTER_GUARD_LOOK_MS,
   CLUSTER_LEASE_MS,
   CLUSTER_RETRY_MS,
   SECRET_MAX_BYTES,
@@ -20,22 +21,44 @@ import { ship } from "../../cluster/node/shipper.ts";
 import { ClusterTablesError } from "../../cluster/postgres/migrate.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
 import { isGone, type NewNode } from "../../cluster/rows.ts";
+import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import type { ClusterChange, ClusterMade, ClusterStatus } from "../../protocol/replies/cluster.ts";
+import type {
+  ClusterChange,
+  ClusterMade,
+  ClusterStatus,
+  NodeChange,
+} from "../../protocol/replies/cluster.ts";
 import type { RequestData } from "../../protocol/requests.ts";
-import type { RuntimeApi } from "../../runtime/api.ts";
-import { type ClusterApi, NO_STATUS, noNode } from "../cluster-api.ts";
+import type { PerWorker, RuntimeApi, SpawnReply } from "../../runtime/api.ts";
+import { type AskedPlace, type ClusterApi, NO_STATUS, noNode } from "../cluster-api.ts";
 import type { Log } from "../log.ts";
+import type { Rights } from "../rights.ts";
+import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
+import { LeaseGuard } from "./guard.ts";
 import { bootClock, forgetKept, type KeptNode, readKept, writeKept } from "./kept.ts";
 import { leaveCluster } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
-import { machineKeeping } from "./machine.ts";
+import { PlacedMachine } from "./machine.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
 
 export interface ClusterGround {
   readonly stateDir: string;
-  readonly runtime: Pick<RuntimeApi, "follow" | "status" | "epoch">;
+  readonly runtime: Pick<
+    RuntimeApi,
+    | "follow"
+    | "status"
+    | "epoch"
+    | "placeOf"
+    | "spawn"
+    | "kill"
+    | "wait"
+    | "placed"
+    | "permitStart"
+    | "permitAll"
+  >;
+  readonly rights: Rights;
   readonly log: Log;
 }
 
@@ -84,14 +107,18 @@ export class NodeSeat implements ClusterApi {
     return this.turn.withPermits(1)(Effect.suspend(() => this.joined(asked)));
   }
 
-  readonly leave: Effect.Effect<ClusterChange, HoldfastError> = Effect.suspend(() =>
+  readonly leave: Effect.Effect<NodeChange, HoldfastError> = Effect.suspend(() =>
     this.turn.withPermits(1)(Effect.suspend(() => this.left())),
   );
 
   readonly status: Effect.Effect<ClusterStatus, HoldfastError> = Effect.suspend(() => {
     const { living } = this;
     if (living === undefined) return Effect.succeed(NO_STATUS);
-    const seen = Effect.tryPromise(async () => living.store?.overview()).pipe(
+    const look = async (store: PostgresStore) => ({
+      ...(await store.overview()),
+      waiting: await waitingIn(store),
+    });
+    const seen = Effect.tryPromise(async () => living.store && look(living.store)).pipe(
       Effect.timeout(CLUSTER_ANSWER_MS),
       Effect.catchCause((cause) => {
         living.lease.report("a look at the cluster", cause);
@@ -108,8 +135,42 @@ export class NodeSeat implements ClusterApi {
           beat_age_ms: Math.round(node.beat_age_ms),
         })) ?? null,
       unplaced: overview?.unplaced ?? null,
+      waiting: overview?.waiting ?? null,
     }));
   });
+
+  place({ caller, ...asked }: AskedPlace): Effect.Effect<SpawnReply, HoldfastError> {
+    return Effect.andThen(
+      this.ground.runtime.permitStart(caller),
+      this.atDesk((store) => placeWorker(store, asked)),
+    );
+  }
+
+  kill(worker: string, caller: Caller): Effect.Effect<PerWorker | undefined, HoldfastError> {
+    return Effect.andThen(
+      this.ground.runtime.permitAll(caller, "kill a worker of the cluster"),
+      this.atDesk((store) => killPlaced(store, worker)),
+    );
+  }
+
+  drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError> {
+    return this.atDesk((store) => drainNode(store, asked));
+  }
+
+  bury({ node }: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError> {
+    return this.atDesk((store) => nodeIsGone(store, node));
+  }
+
+  private atDesk<Reply>(ask: (store: PostgresStore) => Promise<Reply>): Effect.Effect<Reply, HoldfastError> {
+    return Effect.suspend(() => {
+      const { living } = this;
+      if (living === undefined) return Effect.fail(noNode());
+      const { store } = living;
+      if (store === undefined)
+        return Effect.fail(new HoldfastError("UNAVAILABLE", `The database is away: ${living.lease.failing}`));
+      return Effect.tryPromise({ try: () => ask(store), catch: refusalOf });
+    });
+  }
 
   private joined(asked: AskedJoin): Effect.Effect<ClusterChange, HoldfastError> {
     const { name = nameOfMachine(), labels, capacity, database, endpoint = "" } = asked;
@@ -142,7 +203,7 @@ export class NodeSeat implements ClusterApi {
     });
   }
 
-  private left(): Effect.Effect<ClusterChange, HoldfastError> {
+  private left(): Effect.Effect<NodeChange, HoldfastError> {
     const { living, ground } = this;
     if (living === undefined) return Effect.fail(noNode());
     return Effect.gen({ self: this }, function* () {
@@ -161,7 +222,7 @@ export class NodeSeat implements ClusterApi {
       }
       forgetKept(ground.stateDir);
       ground.log("info", "this daemon has left its cluster", { node: kept.name });
-      return changeOf(kept, "deleted");
+      return { name: kept.name, effect: "deleted" as const };
     });
   }
 
@@ -218,18 +279,39 @@ export class NodeSeat implements ClusterApi {
       );
       living.store = store;
       const { store_id } = yield* runtime.status();
-      const machine = machineKeeping((membership) => {
-        const next = { ...living.kept, ...membership };
-        rewriteKept(stateDir, next);
-        living.kept = next;
-        if (membership.until_ms !== null) living.lease.isWell();
+      const guard = LeaseGuard.open(stateDir, store_id, name);
+      const guarding = Effect.tryPromise(() => guard.ensure()).pipe(
+        Effect.catchCause((cause) => Effect.sync(() => living.lease.report("the guard of the lease", cause))),
+        Effect.repeat(Schedule.spaced(CLUSTER_GUARD_LOOK_MS)),
+      );
+      const ended = new AbortController();
+      yield* Effect.addFinalizer(() => Effect.sync(() => ended.abort()));
+      const machine = new PlacedMachine({
+        node: name,
+        store_id,
+        stateDir,
+        runtime,
+        store,
+        rights: this.ground.rights,
+        guarded: () => guard.ensure(),
+        keep: (membership) => {
+          const next = { ...living.kept, ...membership };
+          rewriteKept(stateDir, next);
+          living.kept = next;
+          if (membership.until_ms !== null) living.lease.isWell();
+        },
+        head: async () => (await Effect.runPromise(runtime.status())).head,
+        copied_to: () => living.copied_to,
+        report: living.lease.report,
+        signal: ended.signal,
       });
+      const found = yield* Effect.promise(() => machine.found());
       const member = liveAsMember({
         node: rowOf(living.kept, store_id),
         store,
         machine,
         kept: { term, until_ms, session },
-        found: [],
+        found,
         report: living.lease.report,
       });
       const onCopied = (seq: number): void => {
@@ -238,7 +320,7 @@ export class NodeSeat implements ClusterApi {
       };
       const log = shippedLog(runtime, store_id);
       const copying = ship({ node: name, store, log, onCopied, report: living.copy.report });
-      yield* Effect.all([member, copying], { concurrency: "unbounded", discard: true });
+      yield* Effect.all([member, copying, guarding], { concurrency: "unbounded", discard: true });
     });
   }
 

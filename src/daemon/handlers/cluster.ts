@@ -27,7 +27,14 @@ export const CLUSTER: Handlers<keyof typeof CLUSTER_REQUESTS> = {
   },
   "cluster/leave": {
     lifetime: "command",
-    run: (services) => permitted(services, "leave a cluster", (cluster) => cluster.leave),
+    run: (services, { gone }) =>
+      permitted(services, "take a node out of a cluster", (cluster) =>
+        gone === undefined ? cluster.leave : cluster.bury({ node: gone }),
+      ),
+  },
+  "cluster/drain": {
+    lifetime: "command",
+    run: (services, asked) => permitted(services, "drain a node", (cluster) => cluster.drain(asked)),
   },
   "cluster/status": {
     lifetime: "read",

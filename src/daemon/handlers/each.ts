@@ -5,7 +5,7 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, type Outcome, success } from "../../protocol/outcome.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import type { PerWorker, RuntimeApi } from "../../runtime/api.ts";
-import type { RequestHandler } from "./handler.ts";
+import type { HandlerServices, RequestHandler } from "./handler.ts";
 
 type PerWorkerRequest =
   | "agent/kill"
@@ -22,11 +22,14 @@ export const each = <N extends PerWorkerRequest>(
   call: (
     runtime: RuntimeApi,
     data: RequestData<N> & { readonly caller: Caller },
+    services: HandlerServices,
   ) => Effect.Effect<readonly PerWorker[], HoldfastError>,
 ): RequestHandler<N> => ({
   lifetime: "command",
-  run: ({ runtime, caller }, data) =>
-    Effect.map(call(runtime, { ...data, caller: caller() }), (results) => perWorker(done, results)),
+  run: (services, data) =>
+    Effect.map(call(services.runtime, { ...data, caller: services.caller() }, services), (results) =>
+      perWorker(done, results),
+    ),
 });
 
 /**

@@ -6,16 +6,36 @@ import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import { isUlid } from "../../protocol/forms.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { RequestName } from "../../protocol/requests.ts";
+import type { PerWorker } from "../../runtime/api.ts";
 import { pageOf, sortedPage } from "../page.ts";
 import { invalidRequest } from "../request.ts";
 import { each } from "./each.ts";
 import { command, type Handlers, keyed, type RequestHandler, read } from "./handler.ts";
 
-const kill = each<"agent/kill">("killed", (runtime, data) =>
-  data.all === data.ids.length > 0
-    ? Effect.fail(invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]))
-    : runtime.kill(data),
-);
+const kill = each<"agent/kill">("killed", (runtime, data, { cluster }) => {
+  if (data.all === data.ids.length > 0)
+    return Effect.fail(
+      invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]),
+    );
+  // A name that this daemon does not know may be that of a worker on another node.
+  const elsewhere = (one: PerWorker) =>
+    one.error?.code !== "WORKER_NOT_FOUND" || data.dry_run
+      ? Effect.succeed(one)
+      : Effect.map(cluster.kill(one.id, data.caller), (killed) => killed ?? one);
+  return Effect.flatMap(runtime.kill(data), (results) => Effect.forEach(results, elsewhere));
+});
+
+/** A spec that asks for a place goes to the cluster, and its node starts it. */
+const spawn: RequestHandler<"agent/spawn"> = {
+  lifetime: "command",
+  run: ({ runtime, cluster, caller }, { spec, ...options }) =>
+    Effect.map(
+      spec.placement === undefined
+        ? runtime.spawn(spec, { ...options, caller: caller() })
+        : cluster.place({ spec, ...options, caller: caller() }),
+      (reply) => success(reply),
+    ),
+};
 
 /** The message is delivered even if the client goes away. Only the wait for the answer ends. */
 const ask: RequestHandler<"agent/ask"> = {
@@ -87,7 +107,7 @@ const CODES: Readonly<Partial<Record<string, ErrorCode>>> = {
 } satisfies Partial<Record<DenialReason, ErrorCode>>;
 
 export const WORKERS: Handlers<WorkerRequestName> = {
-  "agent/spawn": command((runtime, { spec, ...options }) => runtime.spawn(spec, options)),
+  "agent/spawn": spawn,
   "agent/spawn-many": spawnMany,
   "agent/resume": command((runtime, { id, ...options }) => runtime.resume(id, options)),
   "agent/fork": command((runtime, { id, ...options }) => runtime.resume(id, { ...options, fork: true })),

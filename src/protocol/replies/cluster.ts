@@ -16,6 +16,16 @@ export const ClusterChange = z.object({
 });
 export type ClusterChange = Reply<typeof ClusterChange>;
 
+/** Why no node runs a worker that shall run. */
+export const WaitsForNode = z.enum(["continues", "pinned", "nowhere", "full", "soon"]);
+export type WaitsForNode = Reply<typeof WaitsForNode>;
+
+export const NodeChange = z.object({
+  name: z.string().describe("name of the node"),
+  effect,
+});
+export type NodeChange = Reply<typeof NodeChange>;
+
 const NodeView = z.object({
   name: z.string(),
   state: z.enum(["active", "draining", "dead", "left"]),
@@ -45,5 +55,16 @@ export const ClusterStatus = z.object({
     .describe("null: this daemon is in no cluster"),
   nodes: z.array(NodeView).nullable().describe("null while the database does not answer"),
   unplaced: z.int().nullable().describe("workers that shall run, and that no living node holds"),
+  waiting: z
+    .array(
+      z.object({
+        name: z.string(),
+        why: WaitsForNode,
+      }),
+    )
+    .nullable()
+    .describe(
+      "the first of them; continues: its node is away and may run it still, nowhere: no node has its labels",
+    ),
 });
 export type ClusterStatus = Reply<typeof ClusterStatus>;

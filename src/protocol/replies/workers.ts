@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { AgentCompletion } from "../completion.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../worker.ts";
+import { WaitsForNode } from "./cluster.ts";
 import { digest, effect, id, type Reply, time } from "./reply.ts";
 import { SubtreeSum, TurnRow, usage } from "./usage.ts";
 import { workerError } from "./worker-error.ts";
@@ -165,6 +166,8 @@ const plan = z.object({
 
 export const SpawnReply = z.object({
   id,
+  node: z.string().optional().describe("the node of the cluster that runs it"),
+  waits_for: WaitsForNode.optional().describe("why no node of the cluster runs it yet"),
   name: z.string().nullable(),
   kind: z.string(),
   status: WorkerStatus,

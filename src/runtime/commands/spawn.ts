@@ -70,16 +70,27 @@ export class Spawning {
     given.kind === SKILL_KIND ? Effect.fail(notSpawned()) : this.spawnAny(given, options);
 
   /** The same for the run of a skill, whose policy was asked. */
-  readonly spawnAny: RuntimeApi["spawn"] = (given, { caller = USER, by = byOf(caller), ...options } = {}) => {
-    const asked = caller.type === "worker" ? { ...given, parent: caller.worker_id } : given;
+  readonly spawnAny: RuntimeApi["spawn"] = (
+    { placement, placed: _, ...given },
+    { caller = USER, by = byOf(caller), placed, ...options } = {},
+  ) => {
+    if (placement !== undefined && placed === undefined) return Effect.fail(notPlaced());
+    const parent = caller.type === "worker" ? caller.worker_id : given.parent;
+    const asked = { ...given, parent, placed: placed ?? this.placeOf(parent) };
     const permitted = this.core.authority.permitStart(callerOf(asked, caller));
     return Effect.mapError(Effect.andThen(permitted, this.spawnOnce(asked, { ...options, by })), withReason);
   };
+
+  /** The agent of a worker of a cluster starts others by the same right, so that they end with it. */
+  private placeOf(parent: string | undefined): WorkerSpecInput["placed"] {
+    return parent === undefined ? undefined : this.views.worker(parent)?.spec.placed;
+  }
 
   /** Starts an ended worker again, by name. */
   startAgain(row: WorkerRow, by: string): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const spec = called(yield* attemptAsync(() => this.core.services.files.load(row.id)), row);
+      if (spec.placed !== undefined) return yield* Effect.fail(endedHere());
       const adapter = yield* this.core.adapterOf(row.kind);
       const begin = ({ queued, turn }: Ticket) =>
         Effect.gen({ self: this }, function* () {
@@ -259,6 +270,17 @@ export class Spawning {
 /** The caller for permission checks: one that names a parent may do no more than the parent. */
 const callerOf = ({ parent }: WorkerSpecInput, caller: Caller): Caller =>
   caller.type === "worker" || parent === undefined ? caller : { type: "worker", worker_id: parent };
+
+const notPlaced = (): HoldfastError =>
+  new HoldfastError("INVALID_STATE", "No worker is placed on other nodes from here.", {
+    phase: "validation",
+    suggestion: "Place it with agent spawn --where, at a daemon that is a node: agent cluster join URL",
+  });
+
+const endedHere = (): HoldfastError =>
+  new HoldfastError("INVALID_STATE", "A cluster placed this worker here, and its place here has ended.", {
+    suggestion: "Place it anew: agent spawn --where",
+  });
 
 const notSpawned = (): HoldfastError =>
   new HoldfastError("INVALID_AGENT_KIND", "A skill is not spawned by its kind.", {

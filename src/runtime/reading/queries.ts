@@ -20,6 +20,7 @@ import type { Heartbeats } from "../heartbeats.ts";
 import type { WorkerInfo } from "../replies.ts";
 import { asksForEnded, isSelected } from "../selecting.ts";
 import type { Forest } from "../trees/forest.ts";
+import { placedOf } from "./placed.ts";
 import { makePrinted } from "./printed.ts";
 import { searchOf } from "./search.ts";
 import { WorkerPresenter } from "./shown.ts";
@@ -43,6 +44,8 @@ export type Queries = Pick<
   | "epoch"
   | "resolve"
   | "list"
+  | "placed"
+  | "placeOf"
   | "info"
   | "tree"
   | "usage"
@@ -91,6 +94,8 @@ export const makeQueries = (
             .map((row) => shown.view(row, { resources })),
         ),
       ),
+    placed: placedOf(core),
+    placeOf: (id) => views.worker(id)?.spec.placed,
     info: (ref, parts = {}) =>
       Effect.flatMap(find(ref), (row) => looked(parts, () => infoOf(core, shown, row, parts))),
     tree: () => attempt(() => shown.tree()),

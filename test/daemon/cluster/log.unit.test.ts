@@ -25,6 +25,7 @@ const logOf = (size: number, asked: object[]) =>
   shippedLog(
     {
       epoch: "e",
+      placeOf: () => undefined,
       follow: (query, take) =>
         Effect.sync(() => {
           asked.push(query);

@@ -52,6 +52,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
 
   return {
     refused: [],
+    placed: () => Effect.succeed([]),
+    placeOf: () => undefined,
     identify: () => USER,
     identifyIn: () => USER,
     permitStart: () => Effect.succeed("user"),

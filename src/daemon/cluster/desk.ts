@@ -1,0 +1,123 @@
+/** The desk of a node: it takes what people ask of its cluster, such as a place for a worker, the end of one, or a drain. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  CLUSTER_ANSWER_OF_NODE_MS,
+  CLUSTER_ASK_NODE_MS,
+  CLUSTER_WAITING_SHOWN_MAX,
+} from "../../base/limits.ts";
+import { fateOf } from "../../cluster/fate.ts";
+import type { PlacedRow, PostgresStore } from "../../cluster/postgres/store.ts";
+import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { newId } from "../../protocol/ids.ts";
+import type { ClusterStatus, NodeChange } from "../../protocol/replies/cluster.ts";
+import type { PerWorker, SpawnReply } from "../../runtime/api.ts";
+import type { AskedPlace } from "../cluster-api.ts";
+import { placedText } from "./spec.ts";
+
+type Desk = Pick<
+  PostgresStore,
+  "place" | "placed" | "kill" | "drain" | "declareGone" | "view" | "waiting" | "overview"
+>;
+
+/** A worker without a name gets one, because the name is the key of a placement. */
+export const placeWorker = async (
+  store: Desk,
+  { spec, dry_run, idempotency_key }: Omit<AskedPlace, "caller">,
+): Promise<SpawnReply> => {
+  const { placement = { needs: {}, on_partition: "stop" as const }, kind } = spec;
+  if (spec.supervisor !== "root") throw refusal("a worker of a tree runs where its tree is");
+  const worker = spec.name ?? nameFor(idempotency_key);
+  if (worker.includes("/")) throw refusal("its name has a slash, as only a worker of a tree has");
+  const text = placedText(worker, spec);
+  const { needs, on_partition } = placement;
+  const spec_digest = canonicalDigest({ needs, on_partition, text });
+  const reply = { id: worker, name: worker, kind };
+  if (dry_run) return { ...reply, status: "pending", effect: "would_create" };
+  const isNew = await store.place({ worker, spec_digest, on_partition, needs }, text);
+  const before = isNew ? undefined : await store.placed(worker);
+  if (!isNew && (idempotency_key === undefined || before?.spec_digest !== spec_digest)) throw taken(worker);
+  const row = await untilBegun(store, worker);
+  if (row?.why != null)
+    throw new HoldfastError("INVALID_STATE", `The node ${row.node} did not start it: ${row.why}`, {
+      suggestion: "Mend that on the node, or name another one: agent spawn --where node=NAME",
+    });
+  const effect = isNew ? ("created" as const) : ("noop" as const);
+  if (row?.worker_id != null && row.node !== null)
+    return { ...reply, id: row.worker_id, node: row.node, status: "running", effect };
+  const waiting = (await waitingIn(store)).find(({ name }) => name === worker);
+  return { ...reply, status: "pending", effect, waits_for: waiting?.why ?? "soon" };
+};
+
+const nameFor = (key: string | undefined): string =>
+  `placed-${key === undefined ? newId(Date.now()).toLowerCase() : sha256Digest(key).slice(-26)}`;
+
+const untilBegun = async (store: Desk, worker: string): Promise<PlacedRow | undefined> => {
+  for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
+    const row = await store.placed(worker);
+    if (row === undefined || row.desired !== "running" || row.worker_id !== null || left <= 0) return row;
+    await sleep(CLUSTER_ASK_NODE_MS);
+  }
+};
+
+/** The first workers that no node holds, each with its reason. */
+export const waitingIn = async (store: Desk): Promise<NonNullable<ClusterStatus["waiting"]>> => {
+  const rows = await store.waiting(CLUSTER_WAITING_SHOWN_MAX);
+  if (rows.length === 0) return [];
+  const { nodes } = await store.view("");
+  return rows.map((row) => {
+    const fate = fateOf({ ...row, spec_digest: "", desired: "running", term: 0, starts: 0 }, nodes);
+    return { name: row.worker, why: fate.type === "asks" ? fate.why : "soon" };
+  });
+};
+
+/** Undefined: no worker of that name is placed. */
+export const killPlaced = async (store: Desk, worker: string): Promise<PerWorker | undefined> => {
+  const before = await store.placed(worker);
+  if (before === undefined) return undefined;
+  const told = { id: before.worker_id ?? worker, name: worker, ok: true, status: null, error: null };
+  if (before.desired === "ended") return { ...told, effect: "noop" };
+  await store.kill(worker);
+  for (let left = CLUSTER_ANSWER_OF_NODE_MS; left > 0; left -= CLUSTER_ASK_NODE_MS) {
+    const row = await store.placed(worker);
+    if (row === undefined || row.desired === "ended" || row.node === null)
+      return { ...told, effect: "deleted", status: "cancelled" };
+    await sleep(CLUSTER_ASK_NODE_MS);
+  }
+  // Its node is away. It stops there before its lease is over, and starts nowhere.
+  return { ...told, effect: "deleted" };
+};
+
+export const drainNode = async (
+  store: Desk,
+  { node, undo }: { readonly node: string; readonly undo: boolean },
+): Promise<NodeChange> => {
+  const before = (await store.view("")).nodes.find(({ id }) => id === node);
+  if (before === undefined) throw noSuchNode(node);
+  if (!(await store.drain(node, !undo)))
+    throw new HoldfastError("INVALID_STATE", `The node ${node} is ${before.state}.`);
+  return { name: node, effect: (before.state === "draining") === !undo ? "noop" : "updated" };
+};
+
+export const nodeIsGone = async (store: Desk, node: string): Promise<NodeChange> => {
+  if (await store.declareGone(node)) return { name: node, effect: "deleted" };
+  const there = (await store.view("")).nodes.find(({ id }) => id === node);
+  if (there === undefined) throw noSuchNode(node);
+  if (there.state === "left") return { name: node, effect: "noop" };
+  throw new HoldfastError("INVALID_STATE", `The node ${node} renews its lease, so its machine is not gone.`, {
+    suggestion: "A node that has stopped renewing is dead 8 s later: agent cluster status",
+  });
+};
+
+const noSuchNode = (node: string): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `The cluster has no node ${node}.`, {
+    suggestion: "See the nodes with: agent cluster status",
+  });
+
+const taken = (worker: string): HoldfastError =>
+  new HoldfastError("ALREADY_EXISTS", `The cluster has placed a worker ${worker} already.`, {
+    suggestion: "Give this one another name, or end that one: agent kill NAME",
+  });
+
+const refusal = (why: string): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `It cannot be placed: ${why}.`, { phase: "validation" });

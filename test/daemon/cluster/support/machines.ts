@@ -1,0 +1,115 @@
+/**
+ * Machines of a cluster: daemons with a state directory each, on one Postgres. Their workers are canaries: each holds the lock of its
+ * name while it lives, so that a second one of that name tells of an overlap.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Commands, makeCommands, until } from "../../../cli/support/commands.ts";
+
+export interface ClusterMachine extends Commands {
+  readonly name: string;
+}
+
+interface ListedWorker {
+  readonly id: string;
+  readonly name: string;
+  readonly pid: number | null;
+  readonly state: string;
+}
+
+const mentions = (pid: string, home: string): boolean =>
+  ["environ", "cmdline"].some((file) => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`).includes(home);
+    } catch {
+      return false;
+    }
+  });
+
+/** The daemon, its guard, the launchers and the agents. */
+const processesOf = (home: string): readonly number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && mentions(name, home))
+    .map(Number);
+
+export class ClusterOfMachines {
+  readonly machines: readonly ClusterMachine[];
+  private readonly url: string;
+  /** Canaries write there: their locks, and a line for each start and each overlap. */
+  private readonly cage = mkdtempSync(join(tmpdir(), "holdfast-canaries-"));
+
+  private constructor(url: string, names: readonly string[]) {
+    this.url = url;
+    this.machines = names.map((name) => ({ ...makeCommands(), name }));
+    mkdirSync(join(this.cage, "locks"));
+  }
+
+  static async start(url: string, names: readonly string[]): Promise<ClusterOfMachines> {
+    const cluster = new ClusterOfMachines(url, names);
+    const [first] = cluster.machines;
+    for (const machine of cluster.machines) await machine.agent("daemon", "start");
+    await first!.agent("cluster", "init", url);
+    for (const machine of cluster.machines) await cluster.join(machine);
+    return cluster;
+  }
+
+  async join(machine: ClusterMachine, ...more: readonly string[]): Promise<void> {
+    await machine.agent("cluster", "join", this.url, "--name", machine.name, ...more);
+    await until(
+      async () =>
+        ((await machine.agent("cluster", "status")).data.self as { holds_lease: boolean }).holds_lease,
+    );
+  }
+
+  /** The words of a spawn. */
+  canary(name: string, ...flags: readonly string[]): readonly string[] {
+    const sing = `echo ${name} >> ${this.cage}/starts; sleep 100000`;
+    const script = `flock -n ${this.cage}/locks/${name} -c '${sing}' || echo ${name} >> ${this.cage}/overlaps`;
+    return ["spawn", "--name", name, "--restart", "transient", ...flags, "--", "sh", "-c", script];
+  }
+
+  starts(name: string): number {
+    return this.lines("starts").filter((line) => line === name).length;
+  }
+
+  get overlaps(): readonly string[] {
+    return this.lines("overlaps");
+  }
+
+  /** The machine on which its agent runs. */
+  async where(name: string): Promise<ClusterMachine | undefined> {
+    for (const machine of this.machines) if ((await this.listed(machine, name)) !== undefined) return machine;
+    return undefined;
+  }
+
+  async listed(machine: ClusterMachine, name: string): Promise<ListedWorker | undefined> {
+    const { data } = await machine.agent("list");
+    if (!Array.isArray(data)) return undefined;
+    return (data as ListedWorker[]).find((one) => one.name === name && one.state === "running");
+  }
+
+  /** The machine loses its power: all its processes end at once, without a word. */
+  powerOff({ home }: ClusterMachine): void {
+    for (let left = processesOf(home); left.length > 0; left = processesOf(home))
+      for (const pid of left)
+        try {
+          process.kill(pid, "SIGKILL");
+        } catch {
+          // It has ended.
+        }
+  }
+
+  async close(): Promise<void> {
+    for (const machine of this.machines) {
+      this.powerOff(machine);
+      await machine.close();
+    }
+    rmSync(this.cage, { recursive: true, force: true });
+  }
+
+  private lines(file: string): readonly string[] {
+    const path = join(this.cage, file);
+    return existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];
+  }
+}
