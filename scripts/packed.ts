@@ -38,7 +38,6 @@ const replace = (file: string, text: string): void => {
 
 const pages = (): readonly string[] => [
   "README.md",
-  "CHANGELOG.md",
   ...(readdirSync(join(root, "docs"), { recursive: true }) as string[])
     .map((file) => join("docs", file))
     .filter((file) => file.endsWith(".md") && isPacked(file)),

@@ -26,8 +26,10 @@ export interface ClusterApi {
   /** A tombstone for a worker, wherever it runs. Undefined: the cluster knows none of that name. */
   kill(worker: string, caller: Caller): Effect.Effect<PerWorker | undefined, HoldfastError>;
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError>;
+  /** A tombstone for a placed worker that lives on this node, by its id or name, before it is killed here. */
+  bury(ref: string, caller: Caller): Effect.Effect<void>;
   /** A person says that the machine of a dead node is gone. */
-  bury(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
+  giveUp(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
   readonly status: Effect.Effect<ClusterStatus, HoldfastError>;
 }
 
@@ -52,6 +54,7 @@ export const NO_CLUSTER: ClusterApi = {
   place: () => ofADaemon,
   kill: () => Effect.undefined,
   drain: () => ofADaemon,
-  bury: () => ofADaemon,
+  bury: () => Effect.void,
+  giveUp: () => ofADaemon,
   status: Effect.succeed(NO_STATUS),
 };

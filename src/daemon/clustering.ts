@@ -49,7 +49,10 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
         isNode() ? Effect.flatMap(api, (known) => known.kill(worker, caller)) : Effect.undefined,
       drain: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.drain(asked)) : Effect.fail(noNode()),
-      bury: (asked) => (isNode() ? Effect.flatMap(api, (known) => known.bury(asked)) : Effect.fail(noNode())),
+      giveUp: (asked) =>
+        isNode() ? Effect.flatMap(api, (known) => known.giveUp(asked)) : Effect.fail(noNode()),
+      bury: (ref, caller) =>
+        isNode() ? Effect.ignore(Effect.flatMap(api, (known) => known.bury(ref, caller))) : Effect.void,
       status: Effect.suspend(() =>
         isNode() ? Effect.flatMap(api, (known) => known.status) : Effect.succeed(NO_STATUS),
       ),

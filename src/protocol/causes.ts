@@ -1,7 +1,7 @@
 /** The causes that records give for an end, a pause or a start. */
 
 /** The external cause that ended an agent, if neither the agent itself nor a stop did. */
-export type ExitCause = "supervisor_died" | "machine_restarted" | "out_of_memory";
+export type ExitCause = "supervisor_died" | "lease_lost" | "machine_restarted" | "out_of_memory";
 /**
  * Why no incarnation follows one that ended by itself: its policy does not restart it, no restart could help, the restart
  * window was passed, the provider's rate limit was reached too often in a row, or its deadline has passed. Absent if something else

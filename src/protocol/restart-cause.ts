@@ -8,8 +8,8 @@ interface ScheduledRestart {
 }
 
 /**
- * Causes of a restart that no window counts: a user asked for it; the daemon died before it made the agent; the daemon or
- * the machine took the agent down with it; the provider's rate limit was reached; the session to continue is gone; a person
+ * Causes of a restart that no window counts: a user asked for it; the daemon died before it made the agent; the daemon,
+ * the machine or the lease of its node took the agent down with it; the provider's rate limit was reached; the session to continue is gone; a person
  * answered a question; the worker rested until a message came.
  */
 export const RESTART_BY_USER = "user";
@@ -22,6 +22,7 @@ const UNCOUNTED_RESTARTS = [
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
   "supervisor_died",
+  "lease_lost",
   "machine_restarted",
   RESTART_RATE_LIMITED,
   RESTART_SESSION_LOST,

@@ -172,8 +172,6 @@ const start = (
               argv,
             ),
           );
-    // It may have stood still since it was asked first.
-    yield* leased(shell);
     const run = yield* made(shell, {
       worker_id: id,
       incarnation,
@@ -251,12 +249,16 @@ const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, Holdfast
   const { services, journal } = shell;
   const since = journal.now();
   let tries = 0;
-  const attempt = Effect.suspend(() => {
-    tries += 1;
-    const launching = launchedBy(shell, request);
-    shell.starting = launching;
-    return attemptAsync(() => launching);
-  });
+  const attempt = Effect.andThen(
+    // Asked again right before each try, since time may have passed.
+    leased(shell),
+    Effect.suspend(() => {
+      tries += 1;
+      const launching = launchedBy(shell, request);
+      shell.starting = launching;
+      return attemptAsync(() => launching);
+    }),
+  );
   const isShort = (cause: HoldfastError): boolean => {
     // Report a shortage that lasts until the end as the cause of the failure.
     const isLate = journal.now() - since + SHORTAGE_RETRY_MS >= LAUNCH_MAX_MS;

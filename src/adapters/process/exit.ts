@@ -41,6 +41,8 @@ export interface ExitSeen {
   readonly signals_sent: readonly string[];
   /** The lifeline ended the run because the daemon had died. */
   readonly supervisor_died?: boolean;
+  /** The guard ended the run because its node of a cluster had no lease. */
+  readonly lease_lost?: boolean;
   /** The run began in another boot of this machine. */
   readonly other_boot?: boolean;
   /** Whether the kernel sent a SIGKILL for lack of memory. Called only for a SIGKILL that is not ours. */
@@ -51,6 +53,7 @@ export const decideExit = (seen: ExitSeen): RunExit => {
   const exit = decideStatus(seen);
   if (exit.reason === "start_failed") return exit;
   if (seen.supervisor_died === true) return { ...exit, cause: "supervisor_died" };
+  if (seen.lease_lost === true) return { ...exit, cause: "lease_lost" };
   if (exit.signal === "SIGKILL" && exit.signal_inferred && seen.was_out_of_memory?.() === true)
     return { ...exit, cause: "out_of_memory" };
   // A launcher that wrote its exit ended before the reboot.

@@ -133,6 +133,9 @@ export const readUnrenamedStatus = (dir: string): number | undefined =>
 /** Made by the lifeline before it ends the run, because no daemon held it any more. */
 export const SUPERVISOR_DIED = "supervisor_died";
 export const hasSupervisorDied = (dir: string): boolean => existsSync(join(dir, SUPERVISOR_DIED));
+/** Made by the guard of a node of a cluster before it ends the run, because the node's lease was over. */
+export const LEASE_LOST = "lease_lost";
+export const hasLostLease = (dir: string): boolean => existsSync(join(dir, LEASE_LOST));
 /** Made by a daemon that takes the run over, so that the launcher waits for its sweep. */
 export const TAKEN_OVER = "taken_over";
 export const noteTakeOver = (dir: string): void => {
@@ -174,6 +177,7 @@ const NAMES: Readonly<Record<string, "file" | "fifo">> = {
   "exit.tmp": "file",
   exec_failed: "file",
   [SUPERVISOR_DIED]: "file",
+  [LEASE_LOST]: "file",
   [TAKEN_OVER]: "file",
   signals: "file",
   stdin: "file",

@@ -44,6 +44,7 @@ import type { Releaser } from "./release.ts";
 import { resourcesOf } from "./resources.ts";
 import {
   hasExecFailed,
+  hasLostLease,
   hasSupervisorDied,
   misplacedIn,
   noteSignal,
@@ -433,6 +434,7 @@ export class ProcessRun implements Run, RunInput, RunProcesses, PolledRun {
       exec_failed: !this.hasStarted && hasExecFailed(this.dir),
       signals_sent: readSignals(this.dir),
       supervisor_died: hasSupervisorDied(this.dir),
+      lease_lost: hasLostLease(this.dir),
       other_boot: isOfOtherBoot(this.launcher),
       was_out_of_memory: () =>
         wasOutOfMemory(host.memory.evidence(kills()), [this.agent.pid, ...this.recorded.keys()]),

@@ -36,6 +36,7 @@ import { bytes, count, duration } from "./units.ts";
 
 const CAUSES: Readonly<Record<ExitCause, string>> = {
   supervisor_died: "its daemon died",
+  lease_lost: "its node of the cluster had no lease",
   machine_restarted: "the machine was restarted",
   out_of_memory: "killed by the kernel, out of memory",
 };
@@ -185,6 +186,7 @@ const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
   [RESTART_BY_USER]: "restarted by user",
   [RESTART_NEVER_STARTED]: "started again: the daemon died before the agent was started",
   supervisor_died: "started again: it died with its daemon",
+  lease_lost: "started again: it had ended with the lease of its node",
   machine_restarted: "started again: the machine was restarted",
   session_lost: "started again, in a fresh session",
   answered: "started again, as the answer said",

@@ -116,9 +116,13 @@ export const PLACE = `
   on conflict (worker) do update set
     spec_digest = excluded.spec_digest, desired = 'running', on_partition = excluded.on_partition, needs = excluded.needs,
     node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null
-  where placement.spec <> '' and (placement.desired = 'ended' or placement.desired = 'killed' and placement.node is null)`;
+  where placement.spec <> '' and (
+    placement.desired = 'ended'
+    or placement.desired = 'killed' and (placement.node is null or exists (
+      select from node o where o.id = placement.node and (
+        o.state = 'left' or placement.on_partition = 'stop' and (o.state = 'dead' or o.term <> placement.node_term)))))`;
 
-export const PLACED = `select desired, node, worker_id, why, spec_digest from placement where worker = $1`;
+export const PLACED = `select worker, desired, node, worker_id, why, spec_digest from placement where worker = $1 or worker_id = $1 limit 1`;
 
 export const SPEC = `select spec from placement where worker = $1`;
 
@@ -164,6 +168,9 @@ export const BEGIN = `
 
 export const END = `
   update placement set desired = 'ended', why = $4 where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
+
+/** Workers of a node that have a tombstone, and of which it has not said that nothing is left. */
+export const KILLED_AT = `select worker, term::bigint from placement where node = $1 and desired = 'killed'`;
 
 /** Nothing of a worker with a tombstone is left on its node. */
 export const STOPPED = `

@@ -39,7 +39,7 @@ interface RecordRow {
   readonly text: string;
 }
 
-export interface PlacedRow extends Pick<Placement, "desired" | "node" | "spec_digest"> {
+export interface PlacedRow extends Pick<Placement, "worker" | "desired" | "node" | "spec_digest"> {
   readonly worker_id: string | null;
   /** Why its node could not start it. */
   readonly why: string | null;
@@ -156,7 +156,7 @@ export class PostgresStore implements ClusterStore {
     return this.changes(statements.PLACE, [worker, spec_digest, on_partition, needs, spec]);
   }
 
-  /** For people, and for the one who placed it. */
+  /** By its name, or by its id in the log of its node. For people, and for the one who placed it. */
   async placed(worker: string): Promise<PlacedRow | undefined> {
     return (await this.rows<PlacedRow>(statements.PLACED, [worker]))[0];
   }
@@ -193,6 +193,11 @@ export class PostgresStore implements ClusterStore {
 
   end({ worker, node, term }: RunFence, why: string | null = null): Promise<boolean> {
     return this.changes(statements.END, [node, worker, term, why]);
+  }
+
+  /** Killed workers of a node whose end it has not told. */
+  killedAt(node: string): Promise<readonly { readonly worker: string; readonly term: number }[]> {
+    return this.rows(statements.KILLED_AT, [node]);
   }
 
   /** Nothing of a killed worker is left on its node, so its name is free again. */

@@ -7,6 +7,7 @@ import {
 } from "../../base/limits.ts";
 import { fateOf } from "../../cluster/fate.ts";
 import type { PlacedRow, PostgresStore } from "../../cluster/postgres/store.ts";
+import type { NewPlacement } from "../../cluster/rows.ts";
 import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
@@ -34,7 +35,10 @@ export const placeWorker = async (
   const spec_digest = canonicalDigest({ needs, on_partition, text });
   const reply = { id: worker, name: worker, kind };
   if (dry_run) return { ...reply, status: "pending", effect: "would_create" };
-  const isNew = await store.place({ worker, spec_digest, on_partition, needs }, text);
+  const known = idempotency_key === undefined ? undefined : await store.placed(worker);
+  if (known !== undefined && known.spec_digest !== spec_digest) throw taken(worker);
+  const asked = { worker, spec_digest, on_partition, needs };
+  const isNew = known === undefined && (await placedAnew(store, asked, text));
   const before = isNew ? undefined : await store.placed(worker);
   if (!isNew && (idempotency_key === undefined || before?.spec_digest !== spec_digest)) throw taken(worker);
   const row = await untilBegun(store, worker);
@@ -44,9 +48,21 @@ export const placeWorker = async (
     });
   const effect = isNew ? ("created" as const) : ("noop" as const);
   if (row?.worker_id != null && row.node !== null)
-    return { ...reply, id: row.worker_id, node: row.node, status: "running", effect };
+    return { ...reply, id: row.worker_id, node: row.node, status: STATUS[row.desired], effect };
   const waiting = (await waitingIn(store)).find(({ name }) => name === worker);
   return { ...reply, status: "pending", effect, waits_for: waiting?.why ?? "soon" };
+};
+
+/** By the placement alone; its node has the whole of it. */
+const STATUS = { running: "running", ended: "completed", killed: "cancelled" } as const;
+
+/** The node of a worker that was killed tells within moments that its name is free. */
+const placedAnew = async (store: Desk, asked: NewPlacement, text: string): Promise<boolean> => {
+  for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
+    if (await store.place(asked, text)) return true;
+    if (left <= 0 || (await store.placed(asked.worker))?.desired !== "killed") return false;
+    await sleep(CLUSTER_ASK_NODE_MS);
+  }
 };
 
 const nameFor = (key: string | undefined): string =>
@@ -72,14 +88,18 @@ export const waitingIn = async (store: Desk): Promise<NonNullable<ClusterStatus[
 };
 
 /** Undefined: no worker of that name is placed. */
-export const killPlaced = async (store: Desk, worker: string): Promise<PerWorker | undefined> => {
+export const killPlaced = async (
+  store: Pick<Desk, "placed" | "kill">,
+  worker: string,
+): Promise<PerWorker | undefined> => {
   const before = await store.placed(worker);
   if (before === undefined) return undefined;
-  const told = { id: before.worker_id ?? worker, name: worker, ok: true, status: null, error: null };
+  const name = before.worker;
+  const told = { id: before.worker_id ?? name, name, ok: true, status: null, error: null };
   if (before.desired === "ended") return { ...told, effect: "noop" };
-  await store.kill(worker);
+  await store.kill(name);
   for (let left = CLUSTER_ANSWER_OF_NODE_MS; left > 0; left -= CLUSTER_ASK_NODE_MS) {
-    const row = await store.placed(worker);
+    const row = await store.placed(name);
     if (row === undefined || row.desired === "ended" || row.node === null)
       return { ...told, effect: "deleted", status: "cancelled" };
     await sleep(CLUSTER_ASK_NODE_MS);

@@ -5,6 +5,7 @@
 import { constants as files } from "node:fs";
 import { constants as system } from "node:os";
 import { LINGER } from "../../adapters/process/reaper.ts";
+import { LEASE_LOST } from "../../adapters/process/run-directory.ts";
 import { CLOSE_RANGE, type SystemCallNumbers } from "../../adapters/process/system-calls.ts";
 import {
   CLUSTER_GUARD_GRACE_MS,
@@ -157,6 +158,7 @@ sub send_signal {
 sub note {
   my ($name, $dir) = @_;
   return if !defined $dir || $told{"$dir $name"}++;
+  sysopen(my $mark, "$dir/${LEASE_LOST}", ${APPEND_FILE}, 0600);
   sysopen(my $out, "$dir/signals", ${APPEND_FILE}, 0600) or return;
   syswrite($out, "SIG$name\n") if -f $out;
 }

@@ -23,7 +23,7 @@ export interface MachineGround {
   readonly store_id: string;
   readonly stateDir: string;
   readonly runtime: Pick<RuntimeApi, "spawn" | "kill" | "wait" | "placed">;
-  readonly store: Pick<PostgresStore, "specOf" | "launched" | "end" | "stopped">;
+  readonly store: Pick<PostgresStore, "specOf" | "placed" | "launched" | "end" | "stopped" | "killedAt">;
   readonly rights: Rights;
   /** Resolves while a guard lives. Rejects otherwise: then nothing starts. */
   readonly guarded: () => Promise<void>;
@@ -41,6 +41,8 @@ export class PlacedMachine implements NodeMachine {
   readonly newSession = randomUUID;
   private readonly ground: MachineGround;
   private node_term = 0;
+  /** Workers whose start is under way here, or that run. */
+  private readonly launching = new Set<string>();
 
   constructor(ground: MachineGround) {
     this.ground = ground;
@@ -79,6 +81,25 @@ export class PlacedMachine implements NodeMachine {
   }
 
   async launch(run: RunToStart, mayStart: () => boolean): Promise<void> {
+    this.launching.add(run.worker);
+    try {
+      await this.begin(run, mayStart);
+    } finally {
+      this.launching.delete(run.worker);
+    }
+  }
+
+  /** Tells of killed workers that nothing of them is left here, so that their names are free again. */
+  async tellOfKilled(): Promise<void> {
+    const { store, node } = this.ground;
+    for (const { worker, term } of await store.killedAt(node)) {
+      if (this.launching.has(worker)) continue;
+      await this.sweep(worker);
+      await store.stopped(this.fenceOf({ worker, term }));
+    }
+  }
+
+  private async begin(run: RunToStart, mayStart: () => boolean): Promise<void> {
     const { worker, term, starts } = run;
     const { store } = this.ground;
     const before = (await this.placed(worker)).find(({ placed }) => placed.term === term);
@@ -87,7 +108,9 @@ export class PlacedMachine implements NodeMachine {
     if (text === undefined || text === "") return this.finish(run, "Its placement has no spec.");
     const spec = launchSpec(text, this.ground.stateDir);
     if (spec instanceof HoldfastError) return this.finish(run, spec.message);
-    if (starts > 0 && spec.restart === "temporary")
+    // A start that made no process does not count.
+    const hasBegun = starts > 0 && (await store.placed(worker))?.worker_id !== null;
+    if (hasBegun && spec.restart === "temporary")
       return this.finish(run, "It began on a node that was lost, and its restart policy is temporary.");
     await this.ground.guarded();
     this.ground.rights.give(worker, { term, mayStart });
@@ -95,11 +118,15 @@ export class PlacedMachine implements NodeMachine {
     const placed = { node: this.ground.node, worker, term, on_partition: run.on_partition };
     const begun = await this.run(Effect.result(this.ground.runtime.spawn(spec, { by: CLUSTER, placed })));
     if (begun._tag === "Failure") {
-      if (begun.failure.row.retryable) throw begun.failure;
+      if (begun.failure.row.retryable) {
+        await this.pause();
+        throw begun.failure;
+      }
       return this.finish(run, begun.failure.message);
     }
-    await store.launched(this.fenceOf(run), begun.success.id).catch(() => false);
-    await this.untilEnded(run, begun.success.id, mayStart);
+    const { id } = begun.success;
+    const told = this.insist("the start of a run", () => store.launched(this.fenceOf(run), id));
+    await Promise.all([told, this.untilEnded(run, id, mayStart)]);
   }
 
   async ended(run: RunOfMember, mayStart: () => boolean): Promise<void> {
@@ -119,15 +146,24 @@ export class PlacedMachine implements NodeMachine {
     if (isItsOwn) await this.finish(run, null);
   }
 
-  /** Tried until the cluster knows: else it would be started again. */
+  /** Workers that its agent spawned end with it. The cluster must know of it: else it would be started again. */
   private async finish(run: RunOfMember, why: string | null): Promise<void> {
-    const { store, report } = this.ground;
+    await this.sweep(run.worker);
+    const { store } = this.ground;
+    const fence = this.fenceOf(run);
+    await this.insist(
+      "the end of a run",
+      async () => (await store.end(fence, why)) || (await store.stopped(fence)),
+    );
+  }
+
+  private async insist(what: string, tell: () => Promise<boolean>): Promise<void> {
     for (;;) {
       try {
-        await store.end(this.fenceOf(run), why);
+        await tell();
         return;
       } catch (cause) {
-        report("the end of a run", cause);
+        this.ground.report(what, cause);
         await this.pause();
       }
     }

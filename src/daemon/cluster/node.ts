@@ -18,7 +18,6 @@ import {
 import { isSecretReference, readReference } from "../../base/secrets/references.ts";
 import { liveAsMember } from "../../cluster/node/membership.ts";
 import { ship } from "../../cluster/node/shipper.ts";
-import { ClusterTablesError } from "../../cluster/postgres/migrate.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
 import { isGone, type NewNode } from "../../cluster/rows.ts";
 import type { Caller } from "../../protocol/caller.ts";
@@ -40,6 +39,7 @@ import { bootClock, forgetKept, type KeptNode, readKept, writeKept } from "./kep
 import { leaveCluster } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { PlacedMachine } from "./machine.ts";
+import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
 
@@ -47,16 +47,7 @@ export interface ClusterGround {
   readonly stateDir: string;
   readonly runtime: Pick<
     RuntimeApi,
-    | "follow"
-    | "status"
-    | "epoch"
-    | "placeOf"
-    | "spawn"
-    | "kill"
-    | "wait"
-    | "placed"
-    | "permitStart"
-    | "permitAll"
+    "follow" | "status" | "epoch" | "placeOf" | "spawn" | "kill" | "wait" | "placed" | "resolve" | "permitAll"
   >;
   readonly rights: Rights;
   readonly log: Log;
@@ -141,7 +132,7 @@ export class NodeSeat implements ClusterApi {
 
   place({ caller, ...asked }: AskedPlace): Effect.Effect<SpawnReply, HoldfastError> {
     return Effect.andThen(
-      this.ground.runtime.permitStart(caller),
+      this.ground.runtime.permitAll(caller, "place a worker on a cluster"),
       this.atDesk((store) => placeWorker(store, asked)),
     );
   }
@@ -157,8 +148,21 @@ export class NodeSeat implements ClusterApi {
     return this.atDesk((store) => drainNode(store, asked));
   }
 
-  bury({ node }: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError> {
+  giveUp({ node }: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError> {
     return this.atDesk((store) => nodeIsGone(store, node));
+  }
+
+  /** A database that is away is told of the end of the worker when it is back. */
+  bury(ref: string, caller: Caller): Effect.Effect<void> {
+    const { resolve, placed, permitAll } = this.ground.runtime;
+    const found = Effect.flatMap(resolve(ref), (id) =>
+      Effect.map(placed(), (all) => all.find((one) => one.id === id && one.isItself)),
+    );
+    const buried = Effect.flatMap(found, (one) =>
+      one === undefined ? Effect.void : this.atDesk((store) => store.kill(one.placed.worker)),
+    );
+    const permitted = Effect.andThen(permitAll(caller, "kill a worker of the cluster"), buried);
+    return Effect.asVoid(Effect.exit(Effect.timeout(permitted, CLUSTER_ANSWER_MS)));
   }
 
   private atDesk<Reply>(ask: (store: PostgresStore) => Promise<Reply>): Effect.Effect<Reply, HoldfastError> {
@@ -305,6 +309,10 @@ export class NodeSeat implements ClusterApi {
         report: living.lease.report,
         signal: ended.signal,
       });
+      const clearing = Effect.tryPromise(() => machine.tellOfKilled()).pipe(
+        Effect.exit,
+        Effect.repeat(Schedule.spaced(CLUSTER_GUARD_LOOK_MS)),
+      );
       const found = yield* Effect.promise(() => machine.found());
       const member = liveAsMember({
         node: rowOf(living.kept, store_id),
@@ -320,7 +328,7 @@ export class NodeSeat implements ClusterApi {
       };
       const log = shippedLog(runtime, store_id);
       const copying = ship({ node: name, store, log, onCopied, report: living.copy.report });
-      yield* Effect.all([member, copying, guarding], { concurrency: "unbounded", discard: true });
+      yield* Effect.all([member, copying, guarding, clearing], { concurrency: "unbounded", discard: true });
     });
   }
 
@@ -411,37 +419,3 @@ const nameOfMachine = (): string =>
   hostname()
     .replace(/[^A-Za-z0-9._-]/g, "-")
     .replace(/^[^A-Za-z0-9]+/, "") || "node";
-
-const refusalOf = (cause: unknown): HoldfastError => {
-  if (cause instanceof HoldfastError) return cause;
-  if (!(cause instanceof ClusterTablesError))
-    return new HoldfastError(
-      "UNAVAILABLE",
-      `The database refuses, or does not answer: ${sentenceOf(cause)}`,
-      {
-        suggestion: "Check the address, the user and the network, and try again.",
-      },
-    );
-  return new HoldfastError("INVALID_STATE", cause.message, {
-    suggestion: cause.next,
-  });
-};
-
-const otherNode = (name: string): HoldfastError =>
-  new HoldfastError(
-    "INVALID_STATE",
-    `This daemon is the node ${name} already, with another address, endpoint, label or capacity.`,
-    {
-      suggestion: "Leave first: agent cluster leave",
-    },
-  );
-
-const nameTaken = (name: string): HoldfastError =>
-  new HoldfastError("ALREADY_EXISTS", `A node ${name} lives in the cluster.`, {
-    suggestion: "Give this one another name with --name.",
-  });
-
-const stillPlaced = (count: number): HoldfastError =>
-  new HoldfastError("INVALID_STATE", `${count === 1 ? "1 worker is" : `${count} workers are`} placed here.`, {
-    suggestion: "See them with: agent cluster status",
-  });

@@ -29,7 +29,7 @@ export const CLUSTER: Handlers<keyof typeof CLUSTER_REQUESTS> = {
     lifetime: "command",
     run: (services, { gone }) =>
       permitted(services, "take a node out of a cluster", (cluster) =>
-        gone === undefined ? cluster.leave : cluster.bury({ node: gone }),
+        gone === undefined ? cluster.leave : cluster.giveUp({ node: gone }),
       ),
   },
   "cluster/drain": {

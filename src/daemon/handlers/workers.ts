@@ -17,12 +17,24 @@ const kill = each<"agent/kill">("killed", (runtime, data, { cluster }) => {
     return Effect.fail(
       invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]),
     );
-  // A name that this daemon does not know may be that of a worker on another node.
-  const elsewhere = (one: PerWorker) =>
-    one.error?.code !== "WORKER_NOT_FOUND" || data.dry_run
-      ? Effect.succeed(one)
-      : Effect.map(cluster.kill(one.id, data.caller), (killed) => killed ?? one);
-  return Effect.flatMap(runtime.kill(data), (results) => Effect.forEach(results, elsewhere));
+  if (data.dry_run) return runtime.kill(data);
+  // A name that this daemon does not know, or whose worker has ended here, may be that of a worker on another node.
+  const elsewhere = (one: PerWorker): Effect.Effect<PerWorker> => {
+    const isElsewhere = one.ok ? one.effect === "noop" : one.error?.code === "WORKER_NOT_FOUND";
+    if (!isElsewhere) return Effect.succeed(one);
+    return Effect.match(cluster.kill(one.name ?? one.id, data.caller), {
+      onSuccess: (killed) => (killed === undefined || killed.effect === "noop" ? one : killed),
+      onFailure: ({ code, message, suggestion }) =>
+        one.ok ? one : { ...one, error: { code, message, suggestion } },
+    });
+  };
+  // The tombstone comes first, so that no node takes the worker meanwhile.
+  return Effect.andThen(
+    Effect.forEach(data.ids, (ref) => cluster.bury(ref, data.caller), { discard: true }),
+    Effect.flatMap(runtime.kill(data), (results) =>
+      Effect.forEach(results, elsewhere, { concurrency: "unbounded" }),
+    ),
+  );
 });
 
 /** A spec that asks for a place goes to the cluster, and its node starts it. */

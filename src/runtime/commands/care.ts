@@ -52,6 +52,14 @@ export class Caring {
         return yield* Effect.fail(
           refused(row, "is named by its place in its file", "Change the name in the file, then: agent up"),
         );
+      if (row.spec.placed !== undefined && !isEnded(row.state))
+        return yield* Effect.fail(
+          refused(
+            row,
+            "is known to its cluster by its name",
+            "End it, and place it anew: agent spawn --where",
+          ),
+        );
       if (!isTellable(name))
         return yield* Effect.fail(new HoldfastError("INVALID_REQUEST", `name: ${NOT_TELLABLE}.`));
       const reply: RenameReply = { id: row.id, name, before: row.name, effect: "updated" };

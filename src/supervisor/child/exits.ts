@@ -30,6 +30,7 @@ export const failedToStart = (error: WorkerError): IncarnationOutcome => ({
 export const honest = (outcome: IncarnationOutcome, exit: RunExit): IncarnationOutcome => {
   // It was ended during its work, even if it ended in order.
   if (exit.cause === "supervisor_died") return { ...outcome, status: "failed", error: DIED_WITH_SUPERVISOR };
+  if (exit.cause === "lease_lost") return { ...outcome, status: "failed", error: ENDED_WITH_LEASE };
   if (exit.cause === "out_of_memory" && outcome.status === "failed")
     return { ...outcome, error: OUT_OF_MEMORY };
   if (exit.reason !== "unknown" || outcome.status !== "failed") return outcome;
@@ -39,6 +40,11 @@ export const honest = (outcome: IncarnationOutcome, exit: RunExit): IncarnationO
 const DIED_WITH_SUPERVISOR: WorkerError = {
   code: "SUPERVISOR_DIED",
   message: `The daemon died, no other one took over within ${LIFELINE_RENEW_MS / 1_000} s, and the worker was to die with it.`,
+};
+
+const ENDED_WITH_LEASE: WorkerError = {
+  code: "WORKER_LOST",
+  message: "Its node of the cluster had no lease any more, so its agent was ended there.",
 };
 
 const OUT_OF_MEMORY: WorkerError = {

@@ -73,7 +73,12 @@ const linesOf = async (commands: Commands): Promise<readonly string[]> => {
 it("daemons join, see each other, copy their logs, and leave; nobody sees the password", async () => {
   const url = await postgres.database("joined");
   const [a, b] = [await daemon(), await daemon()];
-  expect((await a.agent("cluster", "status")).data).toEqual({ self: null, nodes: null, unplaced: null });
+  expect((await a.agent("cluster", "status")).data).toEqual({
+    self: null,
+    nodes: null,
+    unplaced: null,
+    waiting: null,
+  });
   const addresses = new Map([a, b].map((each) => [each, addressIn(each, url)]));
   const join_ = (each: Commands, name: string, ...more: string[]) =>
     each.agent("cluster", "join", addresses.get(each)!, "--name", name, ...more);

@@ -42,6 +42,8 @@ it.live("an end of its life that nobody asked for is told once, and it lives aga
     const runtime = {
       epoch: "e",
       follow: () => Effect.never,
+      placed: () => Effect.succeed([]),
+      placeOf: () => undefined,
       status: () =>
         Effect.suspend(() =>
           isBroken ? Effect.die(new Error("broken")) : Effect.succeed({ store_id: "s", head: 0 }),

@@ -20,7 +20,8 @@ afterAll(async () => {
 });
 
 const clusterOf = async (name: string, machines: readonly string[]): Promise<ClusterOfMachines> => {
-  const cluster = await ClusterOfMachines.start(await postgres.database(name), machines);
+  const url = await postgres.database(name);
+  const cluster = await ClusterOfMachines.start(() => url, machines);
   made.push(cluster);
   return cluster;
 };
@@ -45,6 +46,14 @@ it("a worker runs on a node with its labels, is killed from any node, and its na
   expect((await a.agent("kill", "one")).data).toMatchObject({
     results: [{ id: anew.data.id, effect: "deleted" }],
   });
+  // Its last worker here has ended, and that of the cluster lives elsewhere.
+  const third = await a.agent("spawn", "--where", "node=b", "--name", "one", "--", "sleep", "1000");
+  expect(third.data).toMatchObject({ node: "b", effect: "created" });
+  expect(await b.agent("rename", "one", "two")).toMatchObject({ exit: 6, error: { code: "INVALID_STATE" } });
+  expect((await a.agent("kill", "one")).data).toMatchObject({
+    results: [{ id: third.data.id, effect: "deleted" }],
+  });
+  expect(await cluster.listed(b, "one")).toBeUndefined();
   expect((await a.agent("kill", "nobody")).error?.code).toBe("WORKER_NOT_FOUND");
 
   const nowhere = await a.agent("spawn", "--where", "gpu=1", "--name", "lost", "--", "sleep", "1000");

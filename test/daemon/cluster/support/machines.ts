@@ -2,7 +2,7 @@
  * Machines of a cluster: daemons with a state directory each, on one Postgres. Their workers are canaries: each holds the lock of its
  * name while it lives, so that a second one of that name tells of an overlap.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Commands, makeCommands, until } from "../../../cli/support/commands.ts";
@@ -33,29 +33,33 @@ const processesOf = (home: string): readonly number[] =>
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && mentions(name, home))
     .map(Number);
 
+/** The status of a lock that another one holds; one that was killed has another. */
+const LOCK_HELD = 77;
+
 export class ClusterOfMachines {
   readonly machines: readonly ClusterMachine[];
-  private readonly url: string;
+  private readonly urlOf: (name: string) => string;
   /** Canaries write there: their locks, and a line for each start and each overlap. */
   private readonly cage = mkdtempSync(join(tmpdir(), "holdfast-canaries-"));
 
-  private constructor(url: string, names: readonly string[]) {
-    this.url = url;
+  private constructor(urlOf: (name: string) => string, names: readonly string[]) {
+    this.urlOf = urlOf;
     this.machines = names.map((name) => ({ ...makeCommands(), name }));
     mkdirSync(join(this.cage, "locks"));
   }
 
-  static async start(url: string, names: readonly string[]): Promise<ClusterOfMachines> {
-    const cluster = new ClusterOfMachines(url, names);
+  /** Each machine may reach the database by a way of its own. */
+  static async start(urlOf: (name: string) => string, names: readonly string[]): Promise<ClusterOfMachines> {
+    const cluster = new ClusterOfMachines(urlOf, names);
     const [first] = cluster.machines;
     for (const machine of cluster.machines) await machine.agent("daemon", "start");
-    await first!.agent("cluster", "init", url);
+    await first!.agent("cluster", "init", urlOf(first!.name));
     for (const machine of cluster.machines) await cluster.join(machine);
     return cluster;
   }
 
   async join(machine: ClusterMachine, ...more: readonly string[]): Promise<void> {
-    await machine.agent("cluster", "join", this.url, "--name", machine.name, ...more);
+    await machine.agent("cluster", "join", this.urlOf(machine.name), "--name", machine.name, ...more);
     await until(
       async () =>
         ((await machine.agent("cluster", "status")).data.self as { holds_lease: boolean }).holds_lease,
@@ -65,12 +69,19 @@ export class ClusterOfMachines {
   /** The words of a spawn. */
   canary(name: string, ...flags: readonly string[]): readonly string[] {
     const sing = `echo ${name} >> ${this.cage}/starts; sleep 100000`;
-    const script = `flock -n ${this.cage}/locks/${name} -c '${sing}' || echo ${name} >> ${this.cage}/overlaps`;
+    const lock = `flock -n -E ${LOCK_HELD} ${this.cage}/locks/${name} -c '${sing}'`;
+    const script = `${lock}; [ $? != ${LOCK_HELD} ] || echo ${name} >> ${this.cage}/overlaps`;
     return ["spawn", "--name", name, "--restart", "transient", ...flags, "--", "sh", "-c", script];
   }
 
   starts(name: string): number {
     return this.lines("starts").filter((line) => line === name).length;
+  }
+
+  /** Its lock is held, so an agent of it lives. A try of the lock would keep an agent out that begins meanwhile. */
+  sings(name: string): boolean {
+    const path = join(this.cage, "locks", name);
+    return existsSync(path) && readFileSync("/proc/locks", "utf8").includes(`:${statSync(path).ino} `);
   }
 
   get overlaps(): readonly string[] {
