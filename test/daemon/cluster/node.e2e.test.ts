@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SCHEMA } from "../../../src/cluster/postgres/schema.ts";
+import { MIGRATIONS, SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import { type Commands, makeCommands, until } from "../../cli/support/commands.ts";
 import { TestPostgres } from "../../support/postgres.ts";
 
@@ -84,10 +84,13 @@ it("daemons join, see each other, copy their logs, and leave; nobody sees the pa
     each.agent("cluster", "join", addresses.get(each)!, "--name", name, ...more);
   expect(await join_(a, "a")).toMatchObject({ exit: 6, error: { code: "INVALID_STATE" } });
   expect((await a.agent("cluster", "init", addresses.get(a)!)).data).toEqual({
-    version: 1,
+    version: MIGRATIONS.length,
     effect: "created",
   });
-  expect((await b.agent("cluster", "init", addresses.get(b)!)).data).toEqual({ version: 1, effect: "noop" });
+  expect((await b.agent("cluster", "init", addresses.get(b)!)).data).toEqual({
+    version: MIGRATIONS.length,
+    effect: "noop",
+  });
 
   expect((await join_(a, "a", "--label", "gpu=1")).data).toMatchObject({
     labels: { gpu: "1" },
