@@ -85,10 +85,13 @@ describe.runIf(theReaper() !== undefined)("a guard", () => {
       const daemon = await commands.daemonPid();
       const free = await commands.agent("spawn", "--name", "free", "--", "sleep", "1000");
       expect(free.error).toBeNull();
+      await until(async () => (await commands.agent("info", "free")).data.state === "running");
+      const freed = (await commands.agent("info", "free")).data.pid as number;
       if (how !== "lives") await commands.killDaemon();
       const stop_at = leaseThatEndsIn(SOON_MS);
       await guard.ensure();
       await endsInTime(stop_at, isOver(heir), "the run has ended");
+      expect(isOver(freed)()).toBe(false);
       if (how === "lives") expect(await commands.daemonPid()).toBe(daemon);
       else await commands.agent("daemon", "start");
       expect((await commands.agent("info", "free")).data).toMatchObject({ state: "running", incarnation: 1 });
