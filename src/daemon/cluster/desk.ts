@@ -16,10 +16,7 @@ import type { PerWorker, SpawnReply } from "../../runtime/api.ts";
 import type { AskedPlace } from "../cluster-api.ts";
 import { placedText } from "./spec.ts";
 
-type Desk = Pick<
-  PostgresStore,
-  "place" | "placed" | "kill" | "drain" | "declareGone" | "view" | "waiting" | "overview"
->;
+type Desk = Pick<PostgresStore, "place" | "placed" | "kill" | "drain" | "declareGone" | "view" | "waiting">;
 
 /** A worker without a name gets one, because the name is the key of a placement. */
 export const placeWorker = async (

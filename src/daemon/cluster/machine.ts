@@ -8,6 +8,7 @@ import type { KeptMembership, NodeMachine, RunOfMember, RunToStart } from "../..
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { RunFence } from "../../cluster/rows.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import type { PlacedRight } from "../../protocol/worker.ts";
 import type { PlacedWorker, RuntimeApi } from "../../runtime/api.ts";
 import type { Rights } from "../rights.ts";
 import { bootClock } from "./kept.ts";
@@ -60,19 +61,19 @@ export class PlacedMachine implements NodeMachine {
   }
 
   sweep(worker: string): Promise<void> {
-    return this.end(({ placed }) => placed.worker === worker, CLUSTER_LEASE_GRACE_MS);
+    return this.end((right) => right.worker === worker, CLUSTER_LEASE_GRACE_MS);
   }
 
   async stop(worker: string): Promise<void> {
     const placed = await this.placed(worker);
-    await this.end((each) => each.placed.worker === worker);
+    await this.end((right) => right.worker === worker);
     const term = placed[0]?.placed.term;
     if (term !== undefined)
       await this.ground.store.stopped(this.fenceOf({ worker, term })).catch(() => false);
   }
 
   stopAll(): Promise<void> {
-    return this.end(({ placed }) => placed.on_partition === "stop", CLUSTER_LEASE_GRACE_MS);
+    return this.end(({ on_partition }) => on_partition === "stop", CLUSTER_LEASE_GRACE_MS);
   }
 
   async copied(): Promise<void> {
@@ -84,6 +85,10 @@ export class PlacedMachine implements NodeMachine {
     this.launching.add(run.worker);
     try {
       await this.begin(run, mayStart);
+    } catch (cause) {
+      // The node tries again as soon as this is over.
+      await this.pause();
+      throw cause;
     } finally {
       this.launching.delete(run.worker);
     }
@@ -118,10 +123,7 @@ export class PlacedMachine implements NodeMachine {
     const placed = { node: this.ground.node, worker, term, on_partition: run.on_partition };
     const begun = await this.run(Effect.result(this.ground.runtime.spawn(spec, { by: CLUSTER, placed })));
     if (begun._tag === "Failure") {
-      if (begun.failure.row.retryable) {
-        await this.pause();
-        throw begun.failure;
-      }
+      if (begun.failure.row.retryable) throw begun.failure;
       return this.finish(run, begun.failure.message);
     }
     const { id } = begun.success;
@@ -170,19 +172,15 @@ export class PlacedMachine implements NodeMachine {
   }
 
   /** Ends workers, and then what a search finds of them. Without a grace they have their own. */
-  private async end(which: (run: PlacedWorker) => boolean, grace_ms?: number): Promise<void> {
-    const ids = (await this.placed()).flatMap((each) => (this.isMine(each) && which(each) ? [each.id] : []));
+  private async end(which: (right: PlacedRight) => boolean, grace_ms?: number): Promise<void> {
+    const ids = (await this.placed()).flatMap((each) =>
+      this.isMine(each) && which(each.placed) ? [each.id] : [],
+    );
     const how = { by: CLUSTER, reason: "its node of the cluster holds it no longer", grace_ms };
     if (ids.length > 0) await this.run(this.ground.runtime.kill({ ids, ...how }));
     const { node, store_id } = this.ground;
     await endPlaced(store_id, node, ({ worker, term, policy }) =>
-      which({
-        id: "",
-        placed: { node, worker, term, on_partition: policy },
-        state: "running",
-        isItself: true,
-        killed_by: null,
-      }),
+      which({ node, worker, term, on_partition: policy }),
     );
   }
 
