@@ -11,6 +11,7 @@ const Report = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
+      message: z.string().default(""),
       assertionResults: z.array(
         z.object({
           status: z.string(),
@@ -30,11 +31,11 @@ export interface Counts {
   readonly skipped: number;
 }
 
-/** A test that failed; without a title, a file that could not be loaded. */
+/** A test that failed; without a title, a file that could not be loaded, or a hook of its tests. */
 export interface Failure {
   readonly file: string;
   readonly title?: string;
-  /** The message of the failed test, its stack included. */
+  /** The message of what failed, its stack included. */
   readonly message?: string;
 }
 
@@ -58,17 +59,17 @@ export const tally = (report: unknown, unhandled: unknown, ok: boolean): Tally =
   const aborted = hit.length <= ABORTED_FILES_MAX ? hit : [];
   const files = Report.parse(report).testResults.filter(({ name }) => !aborted.includes(name));
   const tests = files.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
-  const failures = files.flatMap(({ name: file, status, assertionResults }): readonly Failure[] => {
+  const failures = files.flatMap(({ name: file, status, message, assertionResults }): readonly Failure[] => {
     const failed = assertionResults.filter((test) => test.status === "failed");
     return failed.length > 0
       ? failed.map(({ fullName: title, failureMessages: [message = ""] }) => ({ file, title, message }))
       : status === "failed"
-        ? [{ file }]
+        ? [{ file, message }]
         : [];
   });
   const passed = tests.filter((status) => status === "passed").length;
   const failed = tests.filter((status) => status === "failed").length;
-  // A file that cannot be loaded fails without a failed test, and so does an error outside of any test.
+  // A file that cannot be loaded fails without a failed test, and so do a hook and an error outside of any test.
   const unloaded = failures.filter(({ title }) => title === undefined).length;
   const unexplained = unloaded + errors.length - aborted.length;
   const discontent = !ok && failed === 0 && aborted.length === 0 ? Math.max(1, unexplained) : unexplained;
@@ -97,7 +98,7 @@ export const failureLines = (failures: readonly Failure[], root: string): readon
     const path = file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file;
     const alone = title === undefined ? "" : ` -t ${quoted(asPattern(title))}`;
     return [
-      `FAILED ${path}${title === undefined ? ": it could not be loaded" : `: ${title}`}`,
+      `FAILED ${path}${title === undefined ? ": outside of its tests" : `: ${title}`}`,
       ...firstLines(message),
       `  alone: npm test -- ${path}${alone}`,
     ];

@@ -69,14 +69,15 @@ test("a run that failed names each failure, what it said, and the command that r
       title: "it's (one) of two",
       message: "\u001b[31mError: I4 dense\u001b[39m\n\nnpm run sim\n    at it (a.ts:1)",
     },
-    { file: "/clone/test/b.e2e.test.ts" },
+    { file: "/clone/test/b.e2e.test.ts", message: "ENOTEMPTY: directory not empty" },
   ];
   expect(failureLines(failures, "/clone")).toEqual([
     "FAILED test/a.unit.test.ts: it's (one) of two",
     "  Error: I4 dense",
     "  npm run sim",
     "  alone: npm test -- test/a.unit.test.ts -t 'it'\\''s \\(one\\) of two'",
-    "FAILED test/b.e2e.test.ts: it could not be loaded",
+    "FAILED test/b.e2e.test.ts: outside of its tests",
+    "  ENOTEMPTY: directory not empty",
     "  alone: npm test -- test/b.e2e.test.ts",
   ]);
   expect(failureLines(Array(25).fill(failures[1]), "/clone").at(-1)).toBe("and 5 more");

@@ -3,16 +3,8 @@
  * `nobody`. `stop` and `start` are those of a database that goes away and comes back.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -26,6 +18,7 @@ const INSTALLED = join(dirname(fileURLToPath(import.meta.resolve(PACKAGE))), "..
 const UP_MAX_MS = 60_000;
 const POLL_MS = 50;
 const PORTS_MAX = 5;
+const RM_TRIES_MAX = 5;
 const IS_ROOT = process.getuid?.() === 0;
 const NOBODY = 65_534;
 const asNobody = IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {};
@@ -129,7 +122,7 @@ export class TestPostgres {
 
   async remove(): Promise<void> {
     await this.stop();
-    rmSync(this.dir, { recursive: true, force: true });
+    await rm(this.dir, { recursive: true, force: true, maxRetries: RM_TRIES_MAX });
   }
 
   /** From its next start on it speaks TLS, with a certificate for `localhost`; the answer is the file of the authority. */

@@ -96,7 +96,7 @@ it("the worker of a machine without power runs elsewhere, and not on it when it 
   const cluster = await clusterOf("power", ["a", "b", "c"]);
   const [a] = cluster.machines as [ClusterOfMachines["machines"][0]];
   await a.agent(...cluster.canary("bird", "--on-partition", "stop"));
-  const lost = (await cluster.where("bird"))!;
+  const lost = await cluster.placed("bird");
   const [other] = cluster.machines.filter((machine) => machine !== lost);
   const since = performance.now();
   cluster.powerOff(lost);
@@ -118,8 +118,8 @@ it("a daemon that stands still keeps no agent beyond its lease, and starts none 
   await b.agent(...cluster.canary("goes-on", "--where", "node=a", "--on-partition", "continue"));
   await b.agent(...cluster.canary("roams", "--on-partition", "stop"));
   const pid = await a.daemonPid();
-  const roamed = await cluster.where("roams");
-  const agent = (await cluster.listed(a, "bird"))!.pid!;
+  const roamed = await cluster.placed("roams");
+  const agent = await cluster.pidOn(a, "bird");
   process.kill(pid, "SIGSTOP");
   try {
     await until(() => isGone(agent));
@@ -146,14 +146,13 @@ it("a daemon that is killed and starts again within its lease goes on with the s
   const cluster = await clusterOf("restarted", ["a", "b"]);
   const [a] = cluster.machines as [ClusterOfMachines["machines"][0]];
   await a.agent(...cluster.canary("bird", "--where", "node=a"));
-  const before = (await cluster.listed(a, "bird"))!.pid;
+  const before = await cluster.pidOn(a, "bird");
   await a.killDaemon();
   await a.agent("daemon", "start");
   await until(
     async () => ((await a.agent("cluster", "status")).data.self as { holds_lease: boolean }).holds_lease,
   );
-  await until(async () => (await cluster.listed(a, "bird")) !== undefined);
-  expect((await cluster.listed(a, "bird"))!.pid).toBe(before);
+  expect(await cluster.pidOn(a, "bird")).toBe(before);
   expect([cluster.starts("bird"), cluster.overlaps]).toEqual([1, []]);
 });
 
@@ -174,7 +173,7 @@ it("a drain moves the workers of a node, and no others; its end lets it take wor
   const cluster = await clusterOf("drained", ["a", "b"]);
   const [a, b] = cluster.machines as [ClusterOfMachines["machines"][0], ClusterOfMachines["machines"][0]];
   await a.agent(...cluster.canary("moves", "--on-partition", "stop"));
-  const from = (await cluster.where("moves"))!;
+  const from = await cluster.placed("moves");
   const to = from === a ? b : a;
   await a.agent(...cluster.canary("stays", "--where", `node=${to.name}`));
   expect((await to.agent("drain", from.name)).data).toEqual({ name: from.name, effect: "updated" });

@@ -94,6 +94,21 @@ export class ClusterOfMachines {
     return undefined;
   }
 
+  /** Waits for it: an answer of `spawn` may be ahead of the run. */
+  async placed(name: string): Promise<ClusterMachine> {
+    let machine: ClusterMachine | undefined;
+    await until(async () => {
+      machine = await this.where(name);
+      return machine !== undefined;
+    });
+    return machine!;
+  }
+
+  async pidOn(machine: ClusterMachine, name: string): Promise<number> {
+    await until(async () => (await this.listed(machine, name))?.pid !== undefined);
+    return (await this.listed(machine, name))!.pid!;
+  }
+
   async listed(machine: ClusterMachine, name: string): Promise<ListedWorker | undefined> {
     const { data } = await machine.agent("list");
     if (!Array.isArray(data)) return undefined;
