@@ -1597,5 +1597,7 @@ export const CLUSTER_STATEMENT_MAX_MS = 5_000;
 export const CLUSTER_TABLES_CHECK_MS = 5_000;
 /** Records in a page of a worker's copied stream. */
 export const CLUSTER_STREAM_PAGE_RECORDS = 1_000;
+/** Records of its life that a worker brings to another node, newest first: its restarts there, and its session. */
+export const CLUSTER_BROUGHT_RECORDS_MAX = 1_000;
 /** How often a change of a budget is decided anew because others were faster. */
 export const CLUSTER_BUDGET_TRIES_MAX = 100;

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { isBranchName } from "../base/branch-name.ts";
 import {
+  CLUSTER_BROUGHT_RECORDS_MAX,
   CPUS_MAX,
   CPUS_MIN,
   DURATION_MAX_MS,
@@ -162,12 +163,21 @@ const PlacementSpec = z.strictObject({
   on_partition: z.enum(["stop", "continue"]).default("stop"),
 });
 
+/** A worker that ran on another node goes on with the session it had there, and its window counts the restarts that it had there. */
+export const Brought = z.strictObject({
+  session_id: z.string().optional(),
+  /** How long ago each was, in milliseconds, the newest first. */
+  restarts_ago_ms: z.array(z.int().min(0)).max(CLUSTER_BROUGHT_RECORDS_MAX),
+});
+export type Brought = z.infer<typeof Brought>;
+
 /** A node runs it by this right, under the name `worker` of its placement. */
 export const PlacedRight = z.strictObject({
   node: z.string(),
   worker: z.string(),
   term: z.int(),
   on_partition: PlacementSpec.shape.on_partition.unwrap(),
+  brought: Brought.optional(),
 });
 export type PlacedRight = z.infer<typeof PlacedRight>;
 

@@ -1,5 +1,5 @@
 /** Folds a tree from its records: its own stream and those of its workers, in the order of writing. */
-import type { LogRecord, RecordType } from "../protocol/records.ts";
+import type { LogRecord } from "../protocol/records.ts";
 import { childPath } from "../protocol/tree.ts";
 import type { TreeRef, TreeSupervisorRef } from "../protocol/tree-records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
@@ -8,9 +8,6 @@ import type { WorkerRow } from "../store/views.ts";
 import { type Instant, LIFECYCLE, monotonicOf } from "../supervisor/child/evolve.ts";
 import { emptyTree, evolveTree, TREE_RECORDS } from "../supervisor/tree/evolve.ts";
 import type { TreeState } from "../supervisor/tree/state.ts";
-
-/** Includes the spawn request, which adds a child to a dynamic supervisor. */
-const OF_WORKERS: readonly RecordType[] = ["worker_spawn_requested", ...LIFECYCLE];
 
 /** A tree's own stream since the tree was last applied anew. */
 export interface TreeHistory {
@@ -39,7 +36,7 @@ export const foldTree = (
 ): TreeState => {
   const since = own[0]?.seq ?? 0;
   const members = new Map(rows.map((row) => [row.id, row]));
-  const theirs = [...members.keys()].flatMap((id) => log.stream(id, OF_WORKERS));
+  const theirs = [...members.keys()].flatMap((id) => log.stream(id, LIFECYCLE));
   const records: LogRecord[] = [...own, ...theirs]
     .filter(({ seq }) => seq >= since)
     .sort((a, b) => a.seq - b.seq);

@@ -47,7 +47,9 @@ export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =
   Effect.gen(function* () {
     const { journal, bridge } = shell;
     shell.startError = undefined;
-    const resumes = isBegun(shell, incarnation) ? undefined : yield* begin(shell, incarnation);
+    const resumes = isBegun(shell, incarnation)
+      ? (journal.child().resumes ?? undefined)
+      : yield* begin(shell, incarnation);
     // The worker was killed before this incarnation began.
     if (!journal.child().open) return;
     // Other workers may have spent the budget meanwhile.

@@ -8,6 +8,10 @@ export const SCHEMA = "holdfast_cluster";
  */
 export const MIGRATION_LOCK = 7_040_074;
 
+/** An index is used only where a statement has the very same words. The type stands near the beginning of a record. */
+export const IS_BROUGHT = `worker is not null and not is_late and left(text, 512) ~
+  '"type":"(worker_spawn_requested|worker_restart_scheduled|session_started|session_abandoned)"'`;
+
 export const MIGRATIONS: readonly string[] = [
   `create table node (
     id text primary key,
@@ -62,4 +66,6 @@ export const MIGRATIONS: readonly string[] = [
     add column spec text not null default '',
     add column worker_id text,
     add column why text;`,
+  // The records of a worker's stream that its start on another node is to know.
+  `create index record_brought on record (worker, place) where ${IS_BROUGHT};`,
 ];

@@ -3,6 +3,8 @@
  * stands (`for share`): a claim of that row waits, and a claim that came first is seen. Locks are taken on nodes first.
  */
 
+import { IS_BROUGHT } from "./schema.ts";
+
 /** $1 node, $2 its term. */
 const LIVING = `select id from node where id = $1 and term = $2 and state in ('active', 'draining')`;
 
@@ -213,6 +215,18 @@ export const STREAM = `
   select place, seq, worker, term, text from record
   where worker = $1 and not is_late and place > $2
   order by place limit $3`;
+
+/** Newest first, those of the worker $2 in the log of its last node, and the newest record of that log: its clock at the end. */
+export const BROUGHT = `
+  with last as (
+    select store_id, epoch from record where worker = $1 and not is_late order by place desc limit 1
+  )
+  select
+    (select r.text from record r, last where r.store_id = last.store_id and r.epoch = last.epoch and r.text <> 'null'
+      order by r.seq desc limit 1) as newest,
+    array(select text from record
+      where ${IS_BROUGHT} and worker = $1 and position('"stream":"worker:' || $2 || '"' in left(text, 512)) > 0
+      order by place desc limit $3) as records`;
 
 export const BUDGET = `select version, content from budget where name = $1`;
 

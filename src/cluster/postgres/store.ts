@@ -2,6 +2,7 @@
 import pg from "pg";
 import {
   CLUSTER_ANSWER_MS,
+  CLUSTER_BROUGHT_RECORDS_MAX,
   CLUSTER_BUDGET_TRIES_MAX,
   CLUSTER_CONNECTIONS_MAX,
   CLUSTER_STATEMENT_MAX_MS,
@@ -43,6 +44,13 @@ export interface PlacedRow extends Pick<Placement, "worker" | "desired" | "node"
   readonly worker_id: string | null;
   /** Why its node could not start it. */
   readonly why: string | null;
+}
+
+/** Records as texts. */
+export interface BroughtRows {
+  /** Null where nothing was copied. */
+  readonly newest: string | null;
+  readonly records: readonly string[];
 }
 
 export type WaitingRow = Pick<Placement, "worker" | "needs" | "on_partition" | "node" | "node_term">;
@@ -238,6 +246,16 @@ export class PostgresStore implements ClusterStore {
       records: rows.map(({ seq, term, text }) => ({ seq, run: { worker, term }, text })),
       next: last?.place ?? null,
     };
+  }
+
+  /** Records of the worker `worker_id`, as it is named in the log of the node on which it ran last. */
+  async brought(worker: string, worker_id: string): Promise<BroughtRows> {
+    const [rows] = await this.rows<BroughtRows>(statements.BROUGHT, [
+      worker,
+      worker_id,
+      CLUSTER_BROUGHT_RECORDS_MAX,
+    ]);
+    return rows as BroughtRows;
   }
 
   /** Decided anew where somebody else was faster. */

@@ -11,6 +11,7 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import type { PlacedRight } from "../../protocol/worker.ts";
 import type { PlacedWorker, RuntimeApi } from "../../runtime/api.ts";
 import type { Rights } from "../rights.ts";
+import { broughtBy } from "./brought.ts";
 import { bootClock } from "./kept.ts";
 import { launchSpec } from "./spec.ts";
 
@@ -24,7 +25,10 @@ export interface MachineGround {
   readonly store_id: string;
   readonly stateDir: string;
   readonly runtime: Pick<RuntimeApi, "spawn" | "kill" | "wait" | "placed">;
-  readonly store: Pick<PostgresStore, "specOf" | "placed" | "launched" | "end" | "stopped" | "killedAt">;
+  readonly store: Pick<
+    PostgresStore,
+    "specOf" | "placed" | "brought" | "launched" | "end" | "stopped" | "killedAt"
+  >;
   readonly rights: Rights;
   /** Resolves while a guard lives. Rejects otherwise: then nothing starts. */
   readonly guarded: () => Promise<void>;
@@ -114,13 +118,14 @@ export class PlacedMachine implements NodeMachine {
     const spec = launchSpec(text, this.ground.stateDir);
     if (spec instanceof HoldfastError) return this.finish(run, spec.message);
     // A start that made no process does not count.
-    const hasBegun = starts > 0 && (await store.placed(worker))?.worker_id !== null;
-    if (hasBegun && spec.restart === "temporary")
+    const last_id = starts > 0 ? (await store.placed(worker))?.worker_id : undefined;
+    if (last_id != null && spec.restart === "temporary")
       return this.finish(run, "It began on a node that was lost, and its restart policy is temporary.");
+    const brought = last_id == null ? undefined : broughtBy(await store.brought(worker, last_id));
     await this.ground.guarded();
     this.ground.rights.give(worker, { term, mayStart });
     if (!mayStart()) return;
-    const placed = { node: this.ground.node, worker, term, on_partition: run.on_partition };
+    const placed = { node: this.ground.node, worker, term, on_partition: run.on_partition, brought };
     const begun = await this.run(Effect.result(this.ground.runtime.spawn(spec, { by: CLUSTER, placed })));
     if (begun._tag === "Failure") {
       if (begun.failure.row.retryable) throw begun.failure;

@@ -83,7 +83,8 @@ export class Spawning {
 
   /** The agent of a worker of a cluster starts others by the same right, so that they end with it. */
   private placeOf(parent: string | undefined): WorkerSpecInput["placed"] {
-    return parent === undefined ? undefined : this.views.worker(parent)?.spec.placed;
+    const placed = parent === undefined ? undefined : this.views.worker(parent)?.spec.placed;
+    return placed && { ...placed, brought: undefined };
   }
 
   /** Starts an ended worker again, by name. */
@@ -226,7 +227,7 @@ export class Spawning {
     { queued, turn }: Ticket,
   ): Effect.Effect<ChildState, HoldfastError> {
     const { commit, services, now, accounts } = this.core;
-    const child = newChild(id, spec);
+    const child = evolve(newChild(id, spec), requested, now().mono_ms);
     if (queued !== undefined) return Effect.as(commit([requested, queuedRecord(id, queued)]), child);
     const { parent, budget } = spec;
     const isUnbounded = !hasLimits(budget) && (parent === undefined || accounts.isFree({ id: parent }));
@@ -235,7 +236,9 @@ export class Spawning {
     const decider = new SoloDecider({ log: services.log, trace: services.trace, now }, child, {
       tell: () => undefined,
     });
-    const begun = decider.input({ type: "begin", incarnation: 1, reason: "spawn" }, [requested]);
+    const resumes = spec.placed?.brought?.session_id;
+    const going_on = resumes === undefined ? {} : { resumes };
+    const begun = decider.input({ type: "begin", incarnation: 1, reason: "spawn", ...going_on }, [requested]);
     return Effect.map(begun, () => decider.child());
   }
 

@@ -51,6 +51,7 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
 
 /** The records that are folded. */
 export const LIFECYCLE: readonly RecordType[] = [
+  "worker_spawn_requested",
   "worker_state_changed",
   "worker_spawned",
   "worker_ready",
@@ -88,6 +89,10 @@ const withSpec = (child: ChildState, spec: WorkerSpec): ChildState => {
 
 const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildState => {
   switch (record.type) {
+    case "worker_spawn_requested": {
+      const ago = record.payload.spec.placed?.brought?.restarts_ago_ms ?? [];
+      return ago.length === 0 ? child : { ...child, restarts: ago.map((ms) => at - ms).reverse() };
+    }
     case "worker_state_changed": {
       const { to } = record.payload;
       // Its supervisor holds it: the stop is over.

@@ -62,7 +62,7 @@ const rowChanges = (db: Database) => {
   const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
   return {
     create: db.prepare(
-      "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, spec_seq, parent, supervisor, backend_kind, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, spec_seq, parent, supervisor, backend_kind, session_id, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     ),
     changed: update("state = ?, reason = ?"),
     begun: update(
@@ -244,7 +244,7 @@ class WorkersTable implements Projection {
     id: string,
     { seq, stream, recorded_at, payload }: RecordOfType<"worker_spawn_requested">,
   ): void {
-    const { name = null, kind, parent = null, supervisor, runtime = RUNTIME_DEFAULT } = payload.spec;
+    const { name = null, kind, parent = null, supervisor, runtime = RUNTIME_DEFAULT, placed } = payload.spec;
     // Another runtime tells its kind with the first start.
     const backend = runtime === RUNTIME_DEFAULT ? SUBPROCESS : null;
     const { changes } = this.row.create.run(
@@ -256,6 +256,7 @@ class WorkersTable implements Projection {
       parent,
       supervisor,
       backend,
+      placed?.brought?.session_id ?? null,
       recorded_at,
     );
     if (changes > 0) this.touches.get(stream)!.eventAt = null; // records before the row do not count in it
