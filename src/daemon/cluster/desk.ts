@@ -7,7 +7,7 @@ import {
 } from "../../base/limits.ts";
 import { fateOf } from "../../cluster/fate.ts";
 import type { PlacedRow, PostgresStore } from "../../cluster/postgres/store.ts";
-import type { NewPlacement } from "../../cluster/rows.ts";
+import type { NewPlacement, NodeLabels } from "../../cluster/rows.ts";
 import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
@@ -38,7 +38,7 @@ export const placeWorker = async (
   const isNew = known === undefined && (await placedAnew(store, asked, text));
   const before = isNew ? undefined : await store.placed(worker);
   if (!isNew && (idempotency_key === undefined || before?.spec_digest !== spec_digest)) throw taken(worker);
-  const row = await untilBegun(store, worker);
+  const row = await untilBegun(store, worker, needs);
   if (row?.why != null)
     throw new HoldfastError("INVALID_STATE", `The node ${row.node} did not start it: ${row.why}`, {
       suggestion: "Mend that on the node, or name another one: agent spawn --where node=NAME",
@@ -65,7 +65,10 @@ const placedAnew = async (store: Desk, asked: NewPlacement, text: string): Promi
 const nameFor = (key: string | undefined): string =>
   `placed-${key === undefined ? newId(Date.now()).toLowerCase() : sha256Digest(key).slice(-26)}`;
 
-const untilBegun = async (store: Desk, worker: string): Promise<PlacedRow | undefined> => {
+/** At once where no node has what it needs: there is nothing to wait for. */
+const untilBegun = async (store: Desk, worker: string, needs: NodeLabels): Promise<PlacedRow | undefined> => {
+  const first = await store.placed(worker);
+  if (first?.node === null && first.desired === "running" && (await fitsNowhere(store, needs))) return first;
   for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
     const row = await store.placed(worker);
     if (row === undefined || row.desired !== "running" || row.worker_id !== null || left <= 0) return row;
@@ -73,13 +76,30 @@ const untilBegun = async (store: Desk, worker: string): Promise<PlacedRow | unde
   }
 };
 
+const fitsNowhere = async (store: Desk, needs: NodeLabels): Promise<boolean> => {
+  const { nodes } = await store.view("");
+  const fate = fateOf({ ...UNPLACED, needs }, nodes);
+  return fate.type === "asks" && fate.why === "nowhere";
+};
+
+const UNPLACED = {
+  worker: "",
+  spec_digest: "",
+  desired: "running",
+  on_partition: "stop",
+  node: null,
+  node_term: null,
+  term: 0,
+  starts: 0,
+} as const;
+
 /** The first workers that no node holds, each with its reason. */
 export const waitingIn = async (store: Desk): Promise<NonNullable<ClusterStatus["waiting"]>> => {
   const rows = await store.waiting(CLUSTER_WAITING_SHOWN_MAX);
   if (rows.length === 0) return [];
   const { nodes } = await store.view("");
   return rows.map((row) => {
-    const fate = fateOf({ ...row, spec_digest: "", desired: "running", term: 0, starts: 0 }, nodes);
+    const fate = fateOf({ ...UNPLACED, ...row }, nodes);
     return { name: row.worker, why: fate.type === "asks" ? fate.why : "soon" };
   });
 };

@@ -36,7 +36,7 @@ import type { Rights } from "../rights.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
 import { LeaseGuard } from "./guard.ts";
 import { bootClock, forgetKept, type KeptNode, readKept, writeKept } from "./kept.ts";
-import { leaveCluster } from "./leaving.ts";
+import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { PlacedMachine } from "./machine.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
@@ -212,6 +212,10 @@ export class NodeSeat implements ClusterApi {
     if (living === undefined) return Effect.fail(noNode());
     return Effect.gen({ self: this }, function* () {
       const { store_id } = yield* ground.runtime.status();
+      // The end of its life closes the connections of a spawn that is under way, so a leave that is refused must not come so far.
+      const self = rowOf(living.kept, store_id);
+      const held = yield* this.asking(living.kept.database, (store) => placedOn(store, self));
+      if (held > 0) return yield* Effect.fail(stillPlaced(held));
       // While it lives it would join again.
       yield* living.end;
       this.living = undefined;

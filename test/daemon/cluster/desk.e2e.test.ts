@@ -1,0 +1,53 @@
+/** What people ask of a node of a cluster of real daemons: places, ends, and to leave, also while one of these is under way. */
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { until } from "../../cli/support/commands.ts";
+import { TestPostgres } from "../../support/postgres.ts";
+import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
+
+/** A desk waits up to ten seconds for a node. */
+const AT_ONCE_MS = 5_000;
+
+let postgres: TestPostgres;
+const made: ClusterOfMachines[] = [];
+beforeAll(async () => {
+  postgres = await TestPostgres.start();
+});
+afterEach(async () => {
+  for (const cluster of made.splice(0)) await cluster.close();
+});
+afterAll(async () => {
+  await postgres?.remove();
+});
+
+const clusterOf = async (name: string, machines: readonly string[]): Promise<ClusterOfMachines> => {
+  const url = await postgres.database(name);
+  const cluster = await ClusterOfMachines.start(() => url, machines);
+  made.push(cluster);
+  return cluster;
+};
+
+const waitingAt = async (machine: ClusterMachine): Promise<unknown> =>
+  (await machine.agent("cluster", "status")).data.waiting;
+
+it("a leave that is refused takes nothing from a spawn that is under way", async () => {
+  const cluster = await clusterOf("refused", ["a"]);
+  const [a] = cluster.machines as [ClusterMachine];
+  await a.agent("cluster", "leave");
+  await cluster.join(a, "--capacity", "1");
+  await a.agent("spawn", "--where", "node=a", "--name", "first", "--", "sleep", "1000");
+  const spawning = a.agent("spawn", "--where", "node=a", "--name", "second", "--", "sleep", "1000");
+  await until(async () => JSON.stringify(await waitingAt(a)).includes("second"));
+  expect(await a.agent("cluster", "leave")).toMatchObject({ exit: 6, error: { code: "INVALID_STATE" } });
+  await a.agent("kill", "first");
+  expect((await spawning).data).toMatchObject({ name: "second", node: "a", status: "running" });
+});
+
+it("a worker that fits no node is told so at once, and waits for one", async () => {
+  const cluster = await clusterOf("nowhere", ["a"]);
+  const [a] = cluster.machines as [ClusterMachine];
+  const since = performance.now();
+  const placed = await a.agent("spawn", "--where", "node=zz", "--name", "lost", "--", "sleep", "1000");
+  expect(performance.now() - since).toBeLessThan(AT_ONCE_MS);
+  expect(placed.data).toMatchObject({ name: "lost", status: "pending", waits_for: "nowhere" });
+  expect(await waitingAt(a)).toEqual([{ name: "lost", why: "nowhere" }]);
+});
