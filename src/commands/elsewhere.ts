@@ -34,10 +34,16 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   rm: "An ended worker goes with agent prune; stop a running one with: agent kill ID",
 };
 
-/** Other tools' flags, by command, for what Holdfast does differently. */
+const PLACING = "only agent spawn places a worker on a cluster";
+const PLACES = { where: PLACING, "on-partition": PLACING };
+
+/** Flags of other tools or other commands, by command, with the way to do it here. */
 export const FLAGS_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "agent list": { status: "it is --state", filter: "choose by --label, --state, --kind or --since" },
   "agent spawn": {
     replicas: "spawn each worker by itself, or list each as a child in holdfast.yaml",
   },
+  "agent jobs submit": PLACES,
+  "agent schedule add": PLACES,
+  "agent board dispatch": PLACES,
 };

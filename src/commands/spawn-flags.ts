@@ -84,5 +84,9 @@ export const SPAWN_FLAGS: readonly FlagDef[] = [
 export const spawnFlags = (...names: readonly string[]): readonly FlagDef[] =>
   SPAWN_FLAGS.filter(({ name }) => names.includes(name));
 
+/** Only `agent spawn` places a worker on a cluster. */
+const PLACING: readonly string[] = ["where", "on-partition"];
+
+/** For a command whose workers run where it is asked. */
 export const spawnFlagsBut = (...names: readonly string[]): readonly FlagDef[] =>
-  SPAWN_FLAGS.filter(({ name }) => !names.includes(name));
+  SPAWN_FLAGS.filter(({ name }) => !PLACING.includes(name) && !names.includes(name));

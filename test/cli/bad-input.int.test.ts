@@ -325,6 +325,10 @@ it.each([
     ["spawn", "--replicas", "3", "--", "sh"],
     "agent spawn has no flag --replicas; spawn each worker by itself, or list each as a child in holdfast.yaml.",
   ],
+  [
+    ["jobs", "submit", "--where", "gpu=1", "--", "sh"],
+    "agent jobs submit has no flag --where; only agent spawn places a worker on a cluster.",
+  ],
   [["spawn", "--no-such-flag", "3"], "agent spawn has no flag --no-such-flag."],
   [["spawn", "--no-such-flag", "3", "sh"], "agent spawn has no flag --no-such-flag."],
   [["mcp", "list", "--no-such-flag", "3"], "agent mcp list has no flag --no-such-flag."],

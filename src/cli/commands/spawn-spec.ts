@@ -161,6 +161,7 @@ export const spawnProblems = (call: Call, place?: CallPlace): readonly string[] 
     problems.push("--detach goes with neither --watch nor --wait");
   if (isPlaced(flags) && (flags.watch || flags.wait))
     problems.push("--where and --on-partition go with neither --watch nor --wait: its node has its records");
+  problems.push(...whereProblems(flags));
   if (flags["add-dir"] !== undefined && pairs(flags.ext).some(([key]) => key === ADD_DIRS))
     problems.push(`the directories are given twice: by --add-dir and by the extension key ${ADD_DIRS}`);
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
@@ -232,6 +233,17 @@ const sandboxOf = (flags: Call["flags"], cwd: string): Pick<WorkerSpecInput, "sa
     resolve(cwd, dir),
   );
   return { sandbox: { writable, net: flags["sandbox-net"] as "none" | "host" | undefined } };
+};
+
+/** A node has one value of a label, so no node fits two. */
+const whereProblems = (flags: Call["flags"]): readonly string[] => {
+  const asked = pairs(flags.where);
+  const twice = asked.filter(([label, value]) =>
+    asked.some(([other, its]) => other === label && its !== value),
+  );
+  return [...new Set(twice.map(([label]) => label))].map(
+    (label) => `--where ${label} is given twice, and a node has one value of it: leave one of them out`,
+  );
 };
 
 /** A node of the cluster runs it, and not this machine. */

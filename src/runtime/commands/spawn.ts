@@ -275,9 +275,9 @@ const callerOf = ({ parent }: WorkerSpecInput, caller: Caller): Caller =>
   caller.type === "worker" || parent === undefined ? caller : { type: "worker", worker_id: parent };
 
 const notPlaced = (): HoldfastError =>
-  new HoldfastError("INVALID_STATE", "No worker is placed on other nodes from here.", {
+  new HoldfastError("INVALID_STATE", "Only agent spawn places a worker on a cluster.", {
     phase: "validation",
-    suggestion: "Place it with agent spawn --where, at a daemon that is a node: agent cluster join URL",
+    suggestion: "Place it by itself: agent spawn --where LABEL=V",
   });
 
 const endedHere = (): HoldfastError =>

@@ -140,6 +140,10 @@ describe("the spec of a spawn", () => {
   });
 });
 
+it("a label of a node that is given twice alike is one", () => {
+  expect(spawnProblems(callOf("--where", "gpu=1", "--where", "gpu=1", "--", "true"))).toEqual([]);
+});
+
 describe("mistakes of a spawn", () => {
   it.each([
     [[], "spawn needs a KIND"],
@@ -151,6 +155,10 @@ describe("mistakes of a spawn", () => {
     [["claude", "hi", "--prompt-file", "f"], "the prompt is given twice"],
     [["llm", "hi", "--profile", "worker", "--tools", "worker"], "the profile is given twice"],
     [["--detach", "--wait", "--", "true"], "--detach goes with neither"],
+    [
+      ["--where", "gpu=1", "--where", "gpu=2", "--", "true"],
+      "--where gpu is given twice, and a node has one",
+    ],
     [["--memory", "1", "--", "true"], "--memory is at least 8MB"],
     [["--pids", "0", "--", "true"], "--pids is from 1 to 4194304, not 0"],
     [["--cpu", "9000", "--", "true"], "--cpu is from 0.01 to 8192, not 9000"],
