@@ -62,6 +62,24 @@ describe("agent resume", () => {
     }),
   );
 
+  it.effect(
+    "and a fork of a worker that a cluster placed here are refused: they would run outside of it",
+    () =>
+      Effect.gen(function* () {
+        const { memory, boot, ended } = yield* world;
+        const { runtime } = yield* boot({ leases: { holds: () => true } });
+        const placed = { node: "a", worker: "fixer", term: 1, on_partition: "stop" } as const;
+        const { id } = yield* runtime.spawn(claude({ name: "fixer" }), { placed });
+        answer(yield* nth(memory, 1), "s1");
+        yield* ended(id);
+        for (const fork of [false, true])
+          expect(yield* Effect.flip(runtime.resume("fixer", { prompt: "and now?", fork }))).toMatchObject({
+            code: "INVALID_STATE",
+            suggestion: "End it and place another one: agent kill fixer && agent spawn --where LABEL=V",
+          });
+      }),
+  );
+
   it.effect("of what has no session says what to do instead", () =>
     Effect.gen(function* () {
       const { memory, boot } = yield* world;

@@ -202,7 +202,7 @@ const leased = ({ spec: { placed }, services, journal }: Shell): Effect.Effect<v
   });
 
 const markOf = ({ placed }: WorkerSpec): Readonly<Record<string, string>> =>
-  placed === undefined ? {} : { [PLACED_MARKER]: placedMarkerOf({ ...placed, policy: placed.on_partition }) };
+  placed === undefined ? {} : { [PLACED_MARKER]: placedMarkerOf(placed) };
 
 /**
  * Recorded before there is a process, so that warnings come before all output, and once even if the daemon dies in

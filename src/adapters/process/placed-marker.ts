@@ -9,18 +9,18 @@ export interface PlacedRun {
   readonly node: string;
   readonly worker: string;
   readonly term: number;
-  readonly policy: "stop" | "continue";
+  readonly on_partition: "stop" | "continue";
 }
 
-export const placedMarkerOf = ({ node, worker, term, policy }: PlacedRun): string =>
-  `${node}/${worker}/${term}/${policy}`;
+export const placedMarkerOf = ({ node, worker, term, on_partition }: PlacedRun): string =>
+  `${node}/${worker}/${term}/${on_partition}`;
 
 const FORM = /^([^/]+)\/([^/]+)\/(0|[1-9]\d{0,14})\/(stop|continue)$/;
 
 /** Undefined for a text that `placedMarkerOf` cannot have made. */
 export const parsePlacedMarker = (text: string): PlacedRun | undefined => {
-  const [, node, worker, term, policy] = FORM.exec(text) ?? [];
+  const [, node, worker, term, on_partition] = FORM.exec(text) ?? [];
   return node === undefined || worker === undefined
     ? undefined
-    : { node, worker, term: Number(term), policy: policy === "stop" ? "stop" : "continue" };
+    : { node, worker, term: Number(term), on_partition: on_partition === "stop" ? "stop" : "continue" };
 };

@@ -184,9 +184,7 @@ export class PlacedMachine implements NodeMachine {
     const how = { by: CLUSTER, reason: "its node of the cluster holds it no longer", grace_ms };
     if (ids.length > 0) await this.run(this.ground.runtime.kill({ ids, ...how }));
     const { node, store_id } = this.ground;
-    await endPlaced(store_id, node, ({ worker, term, policy }) =>
-      which({ node, worker, term, on_partition: policy }),
-    );
+    await endPlaced(store_id, node, which);
   }
 
   private isMine({ placed }: PlacedWorker): boolean {

@@ -11,7 +11,7 @@ import type { KillOptions, RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";
 import type { Core } from "../core.ts";
 import { withDescendants } from "../descendants.ts";
-import { checkedBy, ofSupervisor, perWorker } from "../reading/views.ts";
+import { checkedBy, nothingDone, ofSupervisor, perWorker } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
 import { type Forest, findSupervisor, type SupervisorPlace } from "../trees/forest.ts";
 import type { ForEachRef } from "./each.ts";
@@ -107,15 +107,23 @@ export class Killing {
     );
   }
 
-  /** Kills workers with everything that their agents spawned. */
+  /** Kills workers with everything that their agents spawned. One that is not known takes nothing from the others. */
   private subtrees(
     refs: readonly string[],
     how: KillOptions,
   ): Effect.Effect<readonly PerWorker[], HoldfastError> {
     const { find, services } = this.core;
     return Effect.gen({ self: this }, function* () {
-      const roots = (yield* Effect.forEach(refs, find)).map(({ id }) => id);
       const replies = new Map<string, PerWorker>();
+      const unknown = (ref: string, error: HoldfastError) =>
+        Effect.sync(() => {
+          replies.set(ref, nothingDone(ref, error));
+          return undefined;
+        });
+      const rows = yield* Effect.forEach(refs, (ref) =>
+        Effect.catch(find(ref), (error) => unknown(ref, error)),
+      );
+      const roots = rows.flatMap((row) => (row === undefined ? [] : [row.id]));
       // Repeat until nothing is new: a spawn that was under way is in the log by now.
       for (;;) {
         const all = yield* attempt(() => withDescendants(services.views, roots));

@@ -23,6 +23,7 @@ export const makeResuming =
       const { capabilities } = yield* adapterOf(row.kind);
       const session = sessionOf(row, capabilities, asked.fork === true);
       if (session instanceof HoldfastError) return yield* Effect.fail(session);
+      if (row.spec.placed !== undefined) return yield* Effect.fail(ofCluster(row));
       const given = yield* attemptAsync(() => services.files.load(row.id));
       // A session belongs to a directory, so the new worker uses the earlier one's worktree, which still belongs to the
       // earlier one.
@@ -39,6 +40,16 @@ const namesKind = (kind: string): HoldfastError =>
   new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${kind}": it is a kind.`, {
     suggestion: "Add --last or --session to continue a session of that kind, or name a worker.",
   });
+
+/** Its session is on this machine, and its cluster would know nothing of the new worker. */
+const ofCluster = ({ id, name }: WorkerRow): HoldfastError =>
+  new HoldfastError(
+    "INVALID_STATE",
+    `A cluster placed ${name ?? id}, so its session is not continued here.`,
+    {
+      suggestion: `End it and place another one: agent kill ${name ?? id} && agent spawn --where LABEL=V`,
+    },
+  );
 
 /** The session to resume, or the error that says why there is none. */
 const sessionOf = (

@@ -5,8 +5,8 @@ import {
   placedMarkerOf,
 } from "../../../src/adapters/process/placed-marker.ts";
 
-test("a placed run says its node, worker, term and policy in one variable", () => {
-  const run = { node: "build", worker: "01J0", term: 7, policy: "stop" } as const;
+test("a placed run says its node, worker, term and policy of a partition in one variable", () => {
+  const run = { node: "build", worker: "01J0", term: 7, on_partition: "stop" } as const;
   expect(PLACED_MARKER).toBe("HOLDFAST_PLACED");
   expect(placedMarkerOf(run)).toBe("build/01J0/7/stop");
   expect(parsePlacedMarker(placedMarkerOf(run))).toEqual(run);
@@ -14,7 +14,7 @@ test("a placed run says its node, worker, term and policy in one variable", () =
     node: "a b",
     worker: "w",
     term: 0,
-    policy: "continue",
+    on_partition: "continue",
   });
 });
 

@@ -1,4 +1,4 @@
-/** What people ask of a node of a cluster of real daemons: places, ends, and to leave, also while one of these is under way. */
+/** A node of a cluster of real daemons as people ask it: for places, for ends, and to leave, also while one of these is under way. */
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { until } from "../../cli/support/commands.ts";
 import { TestPostgres } from "../../support/postgres.ts";
@@ -50,4 +50,36 @@ it("a worker that fits no node is told so at once, and waits for one", async () 
   expect(performance.now() - since).toBeLessThan(AT_ONCE_MS);
   expect(placed.data).toMatchObject({ name: "lost", status: "pending", waits_for: "nowhere" });
   expect(await waitingAt(a)).toEqual([{ name: "lost", why: "nowhere" }]);
+});
+
+it("several names are killed in one call wherever they run, and each is told", async () => {
+  const cluster = await clusterOf("several", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  await a.agent(...cluster.canary("far", "--where", "node=b"));
+  await a.agent(...cluster.canary("near", "--where", "node=a"));
+  await a.agent(...cluster.canary("further", "--where", "node=b"));
+  await a.agent(...cluster.canary("own"));
+  await until(async () => (await cluster.listed(b, "further")) !== undefined);
+  const killed = await a.agent("kill", "far", "near", "nobody", "own", "further");
+  expect(killed).toMatchObject({ error: { code: "PARTIAL_FAILURE" } });
+  expect(killed.meta.partial).toMatchObject({
+    results: [
+      { name: "far", effect: "deleted" },
+      { name: "near", effect: "deleted" },
+      { id: "nobody", error: { code: "WORKER_NOT_FOUND" } },
+      { name: "own", effect: "deleted" },
+      { name: "further", effect: "deleted" },
+    ],
+  });
+  for (const name of ["far", "near", "own", "further"]) await until(() => !cluster.sings(name));
+  await a.agent(...cluster.canary("far", "--where", "node=b"));
+  await a.agent(...cluster.canary("near", "--where", "node=a"));
+  const below = await a.agent("kill", "--subtree", "far", "near");
+  expect(below.data).toMatchObject({
+    results: [
+      { name: "far", effect: "deleted" },
+      { name: "near", effect: "deleted" },
+    ],
+  });
+  for (const name of ["far", "near"]) await until(() => !cluster.sings(name));
 });

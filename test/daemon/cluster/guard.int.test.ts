@@ -34,7 +34,7 @@ describe.runIf(reaper !== undefined)("a guard", () => {
     const stranger = makeGuarded();
     const run = await bench.placed(SLEEP);
     const others = [
-      await bench.placed(SLEEP, { policy: "continue" }),
+      await bench.placed(SLEEP, { on_partition: "continue" }),
       await bench.placed(SLEEP, { node: "built" }),
       await bench.placed(SLEEP, { node: "b.ild" }),
       await bench.launch(SLEEP),
@@ -189,7 +189,7 @@ describe.runIf(reaper !== undefined)("a guard", () => {
     ];
     const env = {
       HOLDFAST_RUN: `${bench.storeId}/W/1`,
-      [PLACED_MARKER]: placedMarkerOf({ node: NODE, worker: "W", term: 1, policy: "stop" }),
+      [PLACED_MARKER]: placedMarkerOf({ node: NODE, worker: "W", term: 1, on_partition: "stop" }),
     };
     const launcher = spawn("/bin/sh", args, { detached: true, env, stdio: ["pipe", "ignore", "ignore"] });
     onTestFinished(() => void launcher.kill("SIGKILL"));

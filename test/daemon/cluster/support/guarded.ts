@@ -51,7 +51,7 @@ export const makeGuarded = () => {
     over: Partial<PlacedRun> = {},
     request: Partial<LaunchRequest> = {},
   ): Promise<ProcessRun> => {
-    const marker = placedMarkerOf({ node: NODE, worker: "W", term: 1, policy: "stop", ...over });
+    const marker = placedMarkerOf({ node: NODE, worker: "W", term: 1, on_partition: "stop", ...over });
     return bench.launch(argv, {
       ...request,
       env: { PATH: process.env.PATH ?? "", [PLACED_MARKER]: marker },
