@@ -41,6 +41,7 @@ export class TestPostgres {
   private readonly dir: string;
   private readonly programs: string;
   private process: ChildProcess | undefined;
+  private more: readonly string[] = [];
 
   private constructor(dir: string) {
     this.dir = dir;
@@ -96,6 +97,7 @@ export class TestPostgres {
       "listen_addresses=localhost",
       `port=${this.port}`,
       "unix_socket_directories=",
+      ...this.more,
     ];
     this.process = spawn(
       join(this.programs, "bin/postgres"),
@@ -123,6 +125,30 @@ export class TestPostgres {
   async remove(): Promise<void> {
     await this.stop();
     await rm(this.dir, { recursive: true, force: true, maxRetries: RM_TRIES_MAX });
+  }
+
+  /** Another server that has all that this one commits from now on: a commit waits for it. */
+  async standby(): Promise<TestPostgres> {
+    await this.stop();
+    const dir = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
+    if (IS_ROOT) chownSync(dir, NOBODY, NOBODY);
+    const other = new TestPostgres(dir);
+    execFileSync("cp", ["-a", this.data, dir]);
+    writeFileSync(join(other.data, "standby.signal"), "");
+    other.port = await freePort();
+    other.more = [`primary_conninfo=host=localhost port=${this.port} user=holdfast`];
+    this.more = ["synchronous_standby_names=*"];
+    await this.start();
+    await other.start();
+    return other;
+  }
+
+  /** A standby begins to take writes. */
+  async promote(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.url() });
+    await client.connect();
+    await client.query("select pg_promote()");
+    await client.end();
   }
 
   /** From its next start on it speaks TLS, with a certificate for `localhost`; the answer is the file of the authority. */

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 
 export class CuttableWay {
   port = 0;
-  private readonly to: number;
+  private to: number;
   private readonly server: Server;
   private readonly open = new Set<Socket>();
   private isCut = false;
@@ -32,6 +32,11 @@ export class CuttableWay {
   mend(): void {
     this.isCut = false;
     for (const socket of this.open) socket.destroy();
+  }
+
+  /** From now on it leads to another server. */
+  turnTo(port: number): void {
+    this.to = port;
   }
 
   close(): void {
