@@ -22,6 +22,7 @@ export const memberAtStart = (
     look: null,
     sightings: NO_SIGHTINGS,
     isDraining: false,
+    isStopping: false,
     runs: new Map(runs.map((run) => [run.worker, { ...run, phase: "running" }])),
   };
   return lease.phase === "stopping" ? stopAll(member) : { member, commands: [] };
@@ -166,7 +167,7 @@ const swept = (
 ): MemberDecision => {
   const run = member.runs.get(worker);
   if (run?.term !== term || run.phase !== "sweeping") return unchanged(member);
-  if (member.isDraining)
+  if (member.isDraining || member.isStopping)
     return {
       member: without(member, worker),
       commands: [{ type: "release", worker, term, starts: run.starts }],
@@ -181,6 +182,7 @@ const begun = (
 ): MemberDecision => {
   if (!isOf(member, { worker, term }) || member.runs.get(worker)?.phase !== "beginning")
     return unchanged(member);
-  if (!isTrue || !mayRun(member.lease, now)) return unchanged(without(member, worker));
+  const mayBegin = isTrue && !member.isStopping && mayRun(member.lease, now);
+  if (!mayBegin) return unchanged(without(member, worker));
   return { member: inPhase(member, worker, "running"), commands: [{ type: "launch", worker, term }] };
 };

@@ -25,6 +25,8 @@ export interface ClusterMember {
   readonly look: { readonly asked_ms: number; readonly isOpen: boolean } | null;
   readonly sightings: Sightings;
   readonly isDraining: boolean;
+  /** Its daemon is being stopped, so it takes nothing and begins nothing. */
+  readonly isStopping: boolean;
   readonly runs: ReadonlyMap<string, MemberRun>;
 }
 

@@ -26,7 +26,7 @@ export const planRuns = (
     } else runs.delete(run.worker);
   }
   // A node without a lease takes nothing, begins nothing, and says of nobody that its lease is over.
-  if (!mayRun(member.lease, times.now)) return { runs, commands };
+  if (member.isStopping || !mayRun(member.lease, times.now)) return { runs, commands };
   for (const { id, term, beat } of overdue(member.sightings, view.nodes, times.asked_ms))
     if (id !== member.id) commands.push({ type: "bury", node: id, term, beat });
   for (const placement of view.placements) {

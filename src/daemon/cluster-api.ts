@@ -31,6 +31,8 @@ export interface ClusterApi {
   /** A person says that the machine of a dead node is gone. */
   giveUp(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
   readonly status: Effect.Effect<ClusterStatus, HoldfastError>;
+  /** Around the end of the daemon's workers: it takes none meanwhile, and then gives back what does not run here any more. */
+  stopping(end: Effect.Effect<void, HoldfastError>): Effect.Effect<void, HoldfastError>;
 }
 
 export const noNode = (): HoldfastError =>
@@ -57,4 +59,5 @@ export const NO_CLUSTER: ClusterApi = {
   bury: () => Effect.void,
   giveUp: () => ofADaemon,
   status: Effect.succeed(NO_STATUS),
+  stopping: (end) => end,
 };

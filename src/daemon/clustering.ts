@@ -1,6 +1,6 @@
 /** The cluster of a daemon: that of its file, or none. */
 import { existsSync } from "node:fs";
-import { Effect, type Scope } from "effect";
+import { Effect, Option, type Scope } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { ClusterGround } from "./cluster/node.ts";
 import { type ClusterApi, NO_STATUS, noNode } from "./cluster-api.ts";
@@ -56,5 +56,10 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       status: Effect.suspend(() =>
         isNode() ? Effect.flatMap(api, (known) => known.status) : Effect.succeed(NO_STATUS),
       ),
+      // A node that could not be opened holds nothing.
+      stopping: (end) =>
+        Effect.flatMap(Effect.option(opened === undefined ? Effect.fail(noNode()) : api), (known) =>
+          Option.isSome(known) ? known.value.stopping(end) : end,
+        ),
     };
   });

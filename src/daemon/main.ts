@@ -128,7 +128,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       }),
       shutdown: (agents, reason, by) =>
         Effect.flatMap(Deferred.await(opened), (door) =>
-          shutdown(runtime.shutdown(agents, reason, by), reason, door, stopped),
+          shutdown(cluster.stopping(runtime.shutdown(agents, reason, by)), reason, door, stopped),
         ),
     };
     crashPoint("boot-before-socket");

@@ -55,6 +55,29 @@ describe("a node of a cluster", () => {
     }
   });
 
+  const stops = (me: Node): void => {
+    me.member = { ...me.member, isStopping: true };
+  };
+
+  it("takes and begins nothing while its daemon is being stopped", () => {
+    const me = new Node();
+    stops(me);
+    expect(me.sees(alone(placed()), 100)).toEqual([]);
+    expect(me.sees(alone(placed({ node: null, node_term: null })), 200)).toEqual([]);
+  });
+
+  it("gives back the worker that it was about to begin when the stop of its daemon began", () => {
+    const me = new Node();
+    me.sees(alone(placed()), 100);
+    stops(me);
+    expect(me.takes({ type: "swept", ...w }, 200)).toMatchObject([{ type: "release", ...w }]);
+    const later = new Node();
+    later.sees(alone(placed()), 100);
+    later.takes({ type: "swept", ...w }, 200);
+    stops(later);
+    expect(later.takes({ type: "begun", ...w, isTrue: true }, 300)).toEqual([]);
+  });
+
   const started = (): Node => {
     const me = new Node();
     me.sees(alone(placed()), 100);

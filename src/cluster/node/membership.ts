@@ -27,6 +27,8 @@ export interface Membership {
   readonly found: readonly RunOfMember[];
   /** A store that cannot be reached, or a machine that cannot do what it must; told each time. */
   readonly report: (what: string, cause: unknown) => void;
+  /** Its daemon is being stopped. */
+  readonly isStopping?: () => boolean;
 }
 
 /** Runs until its scope is closed. */
@@ -82,7 +84,8 @@ class MemberLife {
   }
 
   private decide(member: ClusterMember, input: MemberInput): MemberDecision {
-    const decision = decideMember(member, input, this.membership.machine.now());
+    const isStopping = this.membership.isStopping?.() ?? false;
+    const decision = decideMember({ ...member, isStopping }, input, this.membership.machine.now());
     this.member = decision.member;
     return decision;
   }

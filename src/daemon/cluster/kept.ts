@@ -26,6 +26,9 @@ export interface KeptNode extends KeptMembership {
   readonly endpoint: string;
 }
 
+export const holdsLease = ({ until_ms }: Pick<KeptNode, "until_ms">): boolean =>
+  until_ms !== null && bootClock() < until_ms;
+
 const File = z.object({
   version: z.literal(1),
   database: z.string(),

@@ -209,5 +209,5 @@ export class PlacedMachine implements NodeMachine {
 }
 
 /** Nobody shall start it again, whatever became of the lease. */
-const isFinal = ({ state, killed_by }: PlacedWorker): boolean =>
+export const isFinal = ({ state, killed_by }: PlacedWorker): boolean =>
   state === "completed" || (killed_by !== null && killed_by !== CLUSTER && killed_by !== DAEMON);

@@ -7,15 +7,12 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Effect, Exit, Schedule, Scope, Semaphore } from "effect";
-import { readSecretFile } from "../../base/files/regular-file.ts";
 import {
   CLUSTER_ANSWER_MS,
   CLUSTER_GUARD_LOOK_MS,
   CLUSTER_LEASE_MS,
   CLUSTER_RETRY_MS,
-  SECRET_MAX_BYTES,
 } from "../../base/limits.ts";
-import { isSecretReference, readReference } from "../../base/secrets/references.ts";
 import { liveAsMember } from "../../cluster/node/membership.ts";
 import { ship } from "../../cluster/node/shipper.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
@@ -33,14 +30,16 @@ import type { PerWorker, RuntimeApi, SpawnReply } from "../../runtime/api.ts";
 import { type AskedPlace, type ClusterApi, NO_STATUS, noNode } from "../cluster-api.ts";
 import type { Log } from "../log.ts";
 import type { Rights } from "../rights.ts";
+import { addressOf } from "./address.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
 import { LeaseGuard } from "./guard.ts";
-import { bootClock, forgetKept, type KeptNode, readKept, writeKept } from "./kept.ts";
+import { forgetKept, holdsLease, type KeptNode, readKept, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { PlacedMachine } from "./machine.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
+import { givingBack } from "./stopping.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
 
 export interface ClusterGround {
@@ -61,6 +60,7 @@ interface LivingNode {
   copied_to: number | null;
   readonly lease: Trouble;
   readonly copy: Trouble;
+  isStopping: boolean;
   readonly end: Effect.Effect<void>;
 }
 
@@ -165,6 +165,25 @@ export class NodeSeat implements ClusterApi {
     return Effect.asVoid(Effect.exit(Effect.timeout(permitted, CLUSTER_ANSWER_MS)));
   }
 
+  stopping(end: Effect.Effect<void, HoldfastError>): Effect.Effect<void, HoldfastError> {
+    return Effect.suspend(() => {
+      const { living } = this;
+      if (living === undefined) return end;
+      living.isStopping = true;
+      const goesOn = ({ code }: HoldfastError) =>
+        Effect.sync(() => {
+          if (code === "AGENTS_RUNNING") living.isStopping = false;
+        });
+      const asking = (deed: (store: PostgresStore) => Promise<void>) =>
+        this.asking(living.kept.database, deed);
+      const givenBack = Effect.catchCause(
+        Effect.suspend(() => givingBack(this.ground, living, asking)),
+        (cause) => Effect.sync(() => living.lease.report("the return of this node's workers", cause)),
+      );
+      return Effect.andThen(Effect.tapError(end, goesOn), givenBack);
+    });
+  }
+
   private atDesk<Reply>(ask: (store: PostgresStore) => Promise<Reply>): Effect.Effect<Reply, HoldfastError> {
     return Effect.suspend(() => {
       const { living } = this;
@@ -253,6 +272,7 @@ export class NodeSeat implements ClusterApi {
         copied_to: null,
         lease: new Trouble((what) => log("warn", "the lease of this node is in danger", { what })),
         copy: new Trouble((what) => log("warn", "the log is not copied", { what })),
+        isStopping: false,
         end: Scope.close(scope, Exit.void),
       };
       this.living = living;
@@ -325,6 +345,7 @@ export class NodeSeat implements ClusterApi {
         kept: { term, until_ms, session },
         found,
         report: living.lease.report,
+        isStopping: () => living.isStopping,
       });
       const onCopied = (seq: number): void => {
         living.copied_to = seq;
@@ -355,25 +376,6 @@ export class NodeSeat implements ClusterApi {
   }
 }
 
-const addressOf = async (database: string): Promise<string> => {
-  if (!isSecretReference(database)) return checkedAddress(database, "The address");
-  const secrets = { variable: () => undefined, file: readSecretFile(SECRET_MAX_BYTES) };
-  const { value, place } = await readReference(database, secrets);
-  if (value === "")
-    throw new HoldfastError("INVALID_REQUEST", `${place} has no address: it is missing, closed or empty.`, {
-      suggestion: "Write the address of the cluster's Postgres there, and try again.",
-    });
-  return checkedAddress(value, `The text of ${place}`);
-};
-
-const checkedAddress = (text: string, what: string): string => {
-  const isAddress = URL.canParse(text) && ["postgres:", "postgresql:"].includes(new URL(text).protocol);
-  if (isAddress) return text;
-  throw new HoldfastError("INVALID_REQUEST", `${what} is no address of a Postgres.`, {
-    suggestion: "Write postgres://USER@HOST/DATABASE, and a password by @env:NAME or @file:PATH alone.",
-  });
-};
-
 /**
  * The term of the node. A row of the name whose beat stands still for a whole lease is that of a node that is gone, so it is buried, as
  * any node would do. Undefined: a node of the name lives.
@@ -396,7 +398,7 @@ const selfOf = (
   head: number,
 ): NonNullable<ClusterStatus["self"]> => ({
   name: kept.name,
-  holds_lease: kept.until_ms !== null && bootClock() < kept.until_ms,
+  holds_lease: holdsLease(kept),
   failing: lease.failing,
   copy: {
     copied_to,

@@ -83,3 +83,37 @@ it("several names are killed in one call wherever they run, and each is told", a
   });
   for (const name of ["far", "near"]) await until(() => !cluster.sings(name));
 });
+
+it("a daemon that is stopped with its agents gives them to other nodes at once, and takes workers again later", async () => {
+  const cluster = await clusterOf("stopped", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  await b.agent("drain", "b");
+  for (const name of ["stops", "goes-on"])
+    await a.agent(...cluster.canary(name, "--on-partition", name === "stops" ? "stop" : "continue"));
+  await until(() => cluster.sings("stops") && cluster.sings("goes-on"));
+  await b.agent("drain", "b", "--undo");
+  const since = performance.now();
+  expect((await a.agent("daemon", "stop", "--kill-agents")).exit).toBe(0);
+  await until(() => cluster.starts("stops") === 2 && cluster.starts("goes-on") === 2);
+  expect(performance.now() - since).toBeLessThan(AT_ONCE_MS);
+  await a.agent("daemon", "start");
+  const back = await a.agent("spawn", "--where", "node=a", "--name", "later", "--", "sleep", "1000");
+  expect(back.data).toMatchObject({ name: "later" });
+  await until(async () => (await cluster.listed(a, "later")) !== undefined);
+  expect(cluster.overlaps).toEqual([]);
+});
+
+it("a daemon that is stopped without its agents keeps its workers, and takes no others meanwhile", async () => {
+  const cluster = await clusterOf("kept", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  await b.agent(...cluster.canary("stays", "--where", "node=a"));
+  const before = await cluster.pidOn(a, "stays");
+  expect((await a.agent("daemon", "stop", "--keep-agents")).exit).toBe(0);
+  await a.agent("daemon", "start");
+  await until(async () => (await cluster.listed(a, "stays")) !== undefined);
+  expect([await cluster.pidOn(a, "stays"), cluster.starts("stays"), cluster.overlaps]).toEqual([
+    before,
+    1,
+    [],
+  ]);
+});
