@@ -1575,6 +1575,11 @@ export const CLUSTER_ANSWER_OF_NODE_MS = 10_000;
 export const CLUSTER_ASK_NODE_MS = 100;
 /** Workers without a node that `agent cluster status` shows. */
 export const CLUSTER_WAITING_SHOWN_MAX = 20;
+/** Workers that a node ended with a reason, in one answer of `agent cluster status`: the newest, and for so long. */
+export const CLUSTER_FAILED_SHOWN_MAX = 10;
+export const CLUSTER_FAILED_SHOWN_MS = 86_400_000;
+/** The reason, as the database keeps it. */
+export const CLUSTER_WHY_MAX_CHARS = 500;
 /** Searches for processes of a placed worker, each after the ones found were killed, and the time between two. */
 export const PLACED_SEARCHES_MAX = 40;
 export const PLACED_SEARCH_WAIT_MS = 50;

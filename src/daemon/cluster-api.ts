@@ -40,7 +40,13 @@ export const noNode = (): HoldfastError =>
     suggestion: "Make it a node with: agent cluster join URL",
   });
 
-export const NO_STATUS: ClusterStatus = { self: null, nodes: null, unplaced: null, waiting: null };
+export const NO_STATUS: ClusterStatus = {
+  self: null,
+  nodes: null,
+  unplaced: null,
+  waiting: null,
+  failed: null,
+};
 
 const ofADaemon = Effect.fail(
   new HoldfastError("INVALID_STATE", "A program embeds this runtime, and only a daemon can be a node.", {

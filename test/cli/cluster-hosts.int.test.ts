@@ -55,6 +55,7 @@ const status = (nodes: ClusterStatus["nodes"]): ClusterStatus => ({
   nodes,
   unplaced: null,
   waiting: null,
+  failed: null,
 });
 const clustered = async (nodes: ClusterStatus["nodes"], more: Readonly<Record<string, Answerer>> = {}) => {
   const daemon = await daemonWith({ "cluster/status": () => status(nodes), ...more });

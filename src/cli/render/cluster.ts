@@ -62,7 +62,10 @@ export const WAITS_FOR_NODE = {
   soon: "a node starts it soon",
 } as const;
 
-const statusText: TextOf<ClusterStatus> = ({ self, nodes, unplaced, waiting }, { paint, columns }) => {
+const statusText: TextOf<ClusterStatus> = (
+  { self, nodes, unplaced, waiting, failed },
+  { paint, columns },
+) => {
   if (self === null) return "";
   const own = selfText(self, paint);
   if (nodes === null) return own;
@@ -80,7 +83,11 @@ const statusText: TextOf<ClusterStatus> = ({ self, nodes, unplaced, waiting }, {
   const rows = nodes.map((node) => nodeRow(node, hasEndpoints, paint));
   const lost = unplaced ? [paint("bad", `${count(unplaced, "worker")} placed nowhere`)] : [];
   const why = (waiting ?? []).map(({ name, why: reason }) => `  ${oneLine(name)}: ${WAITS_FOR_NODE[reason]}`);
-  return [own, "", table([head, ...rows], { fit: columns }), ...lost, ...why].join("\n");
+  const ended = (failed ?? []).map(
+    ({ name, node, why: reason, ended_ms_ago }) =>
+      `${paint("bad", oneLine(name))} ended on ${oneLine(node)} ${duration(ended_ms_ago)} ago: ${oneLine(reason)}`,
+  );
+  return [own, "", table([head, ...rows], { fit: columns }), ...lost, ...why, ...ended].join("\n");
 };
 
 /** By command. */

@@ -68,4 +68,10 @@ export const MIGRATIONS: readonly string[] = [
     add column why text;`,
   // The records of a worker's stream that its start on another node is to know.
   `create index record_brought on record (worker, place) where ${IS_BROUGHT};`,
+  // The digest of its caller's idempotency key; and by the database's clock, for people, when it ended.
+  `alter table placement
+    add column request text,
+    add column ended_at timestamptz;
+  create unique index placement_request on placement (request);
+  create index placement_failed on placement (ended_at) where why is not null;`,
 ];

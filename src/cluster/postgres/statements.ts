@@ -113,11 +113,12 @@ export const OVERVIEW = `
       where n.id is null)::bigint as unplaced`;
 
 export const PLACE = `
-  insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec)
-  values ($1, $2, 'running', $3, $4, 0, 0, $5)
+  insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec, request)
+  values ($1, $2, 'running', $3, $4, 0, 0, $5, $6)
   on conflict (worker) do update set
     spec_digest = excluded.spec_digest, desired = 'running', on_partition = excluded.on_partition, needs = excluded.needs,
-    node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null
+    node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null,
+    request = excluded.request, ended_at = null
   where placement.spec <> '' and (
     placement.desired = 'ended'
     or placement.desired = 'killed' and (placement.node is null or exists (
@@ -125,6 +126,15 @@ export const PLACE = `
         o.state = 'left' or placement.on_partition = 'stop' and (o.state = 'dead' or o.term <> placement.node_term)))))`;
 
 export const PLACED = `select worker, desired, node, worker_id, why, spec_digest from placement where worker = $1 or worker_id = $1 limit 1`;
+
+export const PLACED_BY = `select worker, desired, node, worker_id, why, spec_digest from placement where request = $1`;
+
+/** The newest workers that a node ended with a reason. */
+export const FAILED = `
+  select worker as name, node, why,
+    greatest(0, extract(epoch from clock_timestamp() - ended_at) * 1000)::bigint as ended_ms_ago
+  from placement where why is not null and desired = 'ended' and ended_at > clock_timestamp() - $1 * interval '1 ms'
+  order by ended_at desc limit $2`;
 
 export const SPEC = `select spec from placement where worker = $1`;
 
@@ -169,7 +179,7 @@ export const BEGIN = `
   where p.worker = $3 and p.node = living.id and p.node_term = $2 and p.term = $4 and p.desired = 'running'`;
 
 export const END = `
-  update placement set desired = 'ended', why = $4 where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
+  update placement set desired = 'ended', why = $4, ended_at = clock_timestamp() where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
 
 /** Workers of a node that have a tombstone, and of which it has not said that nothing is left. */
 export const KILLED_AT = `select worker, term::bigint from placement where node = $1 and desired = 'killed'`;

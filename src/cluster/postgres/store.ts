@@ -5,9 +5,12 @@ import {
   CLUSTER_BROUGHT_RECORDS_MAX,
   CLUSTER_BUDGET_TRIES_MAX,
   CLUSTER_CONNECTIONS_MAX,
+  CLUSTER_FAILED_SHOWN_MAX,
+  CLUSTER_FAILED_SHOWN_MS,
   CLUSTER_STATEMENT_MAX_MS,
   CLUSTER_STREAM_PAGE_RECORDS,
   CLUSTER_TABLES_CHECK_MS,
+  CLUSTER_WHY_MAX_CHARS,
 } from "../../base/limits.ts";
 import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
 import type {
@@ -54,6 +57,17 @@ export interface BroughtRows {
 }
 
 export type WaitingRow = Pick<Placement, "worker" | "needs" | "on_partition" | "node" | "node_term">;
+
+/** A worker that could not start on its node, or was not to start there again. */
+export interface FailedRow {
+  readonly name: string;
+  readonly node: string;
+  readonly why: string;
+  readonly ended_ms_ago: number;
+}
+
+/** By Postgres. */
+const UNIQUE_VIOLATION = "23505";
 
 /** Seqs, terms and beats are far below the numbers that JavaScript cannot hold. */
 const types: pg.CustomTypesConfig = {
@@ -159,9 +173,28 @@ export class PostgresStore implements ClusterStore {
     return overview as ClusterOverview;
   }
 
-  /** The name of a worker that has ended may be used again. */
-  place({ worker, spec_digest, on_partition, needs }: NewPlacement, spec = ""): Promise<boolean> {
-    return this.changes(statements.PLACE, [worker, spec_digest, on_partition, needs, spec]);
+  /** The name of a worker that has ended may be used again. False also where another one has the `request`. */
+  async place(
+    { worker, spec_digest, on_partition, needs }: NewPlacement,
+    spec = "",
+    request: string | null = null,
+  ): Promise<boolean> {
+    try {
+      return await this.changes(statements.PLACE, [worker, spec_digest, on_partition, needs, spec, request]);
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION) return false;
+      throw error;
+    }
+  }
+
+  /** The worker of an idempotency key, by its digest. */
+  async placedBy(request: string): Promise<PlacedRow | undefined> {
+    return (await this.rows<PlacedRow>(statements.PLACED_BY, [request]))[0];
+  }
+
+  /** The newest workers that a node ended with a reason. For people. */
+  failed(): Promise<readonly FailedRow[]> {
+    return this.rows<FailedRow>(statements.FAILED, [CLUSTER_FAILED_SHOWN_MS, CLUSTER_FAILED_SHOWN_MAX]);
   }
 
   /** By its name, or by its id in the log of its node. For people, and for the one who placed it. */
@@ -200,7 +233,7 @@ export class PostgresStore implements ClusterStore {
   }
 
   end({ worker, node, term }: RunFence, why: string | null = null): Promise<boolean> {
-    return this.changes(statements.END, [node, worker, term, why]);
+    return this.changes(statements.END, [node, worker, term, why?.slice(0, CLUSTER_WHY_MAX_CHARS) ?? null]);
   }
 
   /** Killed workers of a node whose end it has not told. */

@@ -13,10 +13,14 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { ClusterStatus, NodeChange } from "../../protocol/replies/cluster.ts";
 import type { PerWorker, SpawnReply } from "../../runtime/api.ts";
+import { keyReused } from "../../runtime/idempotency.ts";
 import type { AskedPlace } from "../cluster-api.ts";
 import { placedText } from "./spec.ts";
 
-type Desk = Pick<PostgresStore, "place" | "placed" | "kill" | "drain" | "declareGone" | "view" | "waiting">;
+type Desk = Pick<
+  PostgresStore,
+  "place" | "placed" | "placedBy" | "kill" | "drain" | "declareGone" | "view" | "waiting"
+>;
 
 /** A worker without a name gets one, because the name is the key of a placement. */
 export const placeWorker = async (
@@ -32,12 +36,11 @@ export const placeWorker = async (
   const spec_digest = canonicalDigest({ needs, on_partition, text });
   const reply = { id: worker, name: worker, kind };
   if (dry_run) return { ...reply, status: "pending", effect: "would_create" };
-  const known = idempotency_key === undefined ? undefined : await store.placed(worker);
-  if (known !== undefined && known.spec_digest !== spec_digest) throw taken(worker);
   const asked = { worker, spec_digest, on_partition, needs };
-  const isNew = known === undefined && (await placedAnew(store, asked, text));
-  const before = isNew ? undefined : await store.placed(worker);
-  if (!isNew && (idempotency_key === undefined || before?.spec_digest !== spec_digest)) throw taken(worker);
+  const isRepeat = (): Promise<boolean> => repeats(store, spec_digest, idempotency_key);
+  const isNew = !(await isRepeat()) && (await placedAnew(store, asked, text, requestOf(idempotency_key)));
+  // The same request may have come at the same time.
+  if (!isNew && !(await isRepeat())) throw taken(worker);
   const row = await untilBegun(store, worker, needs);
   if (row?.why != null)
     throw new HoldfastError("INVALID_STATE", `The node ${row.node} did not start it: ${row.why}`, {
@@ -50,13 +53,28 @@ export const placeWorker = async (
   return { ...reply, status: "pending", effect, waits_for: waiting?.why ?? "soon" };
 };
 
+const requestOf = (key: string | undefined): string | null => (key === undefined ? null : sha256Digest(key));
+
+/** A key is one of a request in the whole cluster. Throws VERSION_CONFLICT for another request with it. */
+const repeats = async (store: Desk, spec_digest: string, key: string | undefined): Promise<boolean> => {
+  if (key === undefined) return false;
+  const earlier = await store.placedBy(sha256Digest(key));
+  if (earlier !== undefined && earlier.spec_digest !== spec_digest) throw keyReused(key);
+  return earlier !== undefined;
+};
+
 /** By the placement alone; its node has the whole of it. */
 const STATUS = { running: "running", ended: "completed", killed: "cancelled" } as const;
 
 /** The node of a worker that was killed tells within moments that its name is free. */
-const placedAnew = async (store: Desk, asked: NewPlacement, text: string): Promise<boolean> => {
+const placedAnew = async (
+  store: Desk,
+  asked: NewPlacement,
+  text: string,
+  request: string | null,
+): Promise<boolean> => {
   for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
-    if (await store.place(asked, text)) return true;
+    if (await store.place(asked, text, request)) return true;
     if (left <= 0 || (await store.placed(asked.worker))?.desired !== "killed") return false;
     await sleep(CLUSTER_ASK_NODE_MS);
   }

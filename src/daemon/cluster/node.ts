@@ -108,6 +108,7 @@ export class NodeSeat implements ClusterApi {
     const look = async (store: PostgresStore) => ({
       ...(await store.overview()),
       waiting: await waitingIn(store),
+      failed: await store.failed(),
     });
     const seen = Effect.tryPromise(async () => living.store && look(living.store)).pipe(
       Effect.timeout(CLUSTER_ANSWER_MS),
@@ -127,6 +128,7 @@ export class NodeSeat implements ClusterApi {
         })) ?? null,
       unplaced: overview?.unplaced ?? null,
       waiting: overview?.waiting ?? null,
+      failed: overview?.failed ?? null,
     }));
   });
 

@@ -66,5 +66,16 @@ export const ClusterStatus = z.object({
     .describe(
       "the first of them; continues: its node is away and may run it still, nowhere: no node has its labels",
     ),
+  failed: z
+    .array(
+      z.object({
+        name: z.string(),
+        node: z.string(),
+        why: z.string(),
+        ended_ms_ago: z.int().describe("by the clock of the database"),
+      }),
+    )
+    .nullable()
+    .describe("the newest workers of the last day that a node could not start, or could not start again"),
 });
 export type ClusterStatus = Reply<typeof ClusterStatus>;

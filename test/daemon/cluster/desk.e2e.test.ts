@@ -117,3 +117,47 @@ it("a daemon that is stopped without its agents keeps its workers, and takes no 
     [],
   ]);
 });
+
+it("an idempotency key is one of a request in the whole cluster", async () => {
+  const cluster = await clusterOf("keys", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  const spawns = (machine: ClusterMachine, name: string, key: string) =>
+    machine.agent(
+      ...["spawn", "--where", "node=a", "--name", name, "--idempotency-key", key],
+      "--",
+      "sleep",
+      "1000",
+    );
+  const answers = await Promise.all([spawns(a, "one", "k"), spawns(b, "two", "k")]);
+  expect(answers.map(({ data, error }) => error?.code ?? data.effect).sort()).toEqual([
+    "VERSION_CONFLICT",
+    "created",
+  ]);
+  const name = answers.find(({ exit }) => exit === 0)?.data.name as string;
+  expect((await spawns(b, name, "k")).data).toMatchObject({ name, effect: "noop" });
+  const twins = await Promise.all([spawns(a, "twin", "l"), spawns(b, "twin", "l")]);
+  expect(twins.map(({ data }) => data.effect).sort()).toEqual(["created", "noop"]);
+  expect((await spawns(b, "twin", "m")).error?.code).toBe("ALREADY_EXISTS");
+  await b.agent("kill", "twin");
+  expect((await spawns(b, "twin", "m")).data).toMatchObject({ name: "twin", effect: "created" });
+});
+
+it("a worker that moves to a node where its name is in use ends, and the status of the cluster says why", async () => {
+  const cluster = await clusterOf("in_use", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  await a.agent("drain", "b");
+  await a.agent(...cluster.canary("bird", "--on-partition", "stop"));
+  await until(() => cluster.sings("bird"));
+  const own = await b.agent("spawn", "--name", "bird", "--", "sleep", "1000");
+  await a.agent("drain", "b", "--undo");
+  await a.agent("daemon", "stop", "--kill-agents");
+  await until(
+    async () => ((await b.agent("cluster", "status")).data.failed as readonly unknown[]).length > 0,
+  );
+  const why = `A living worker is called "bird" already: ${own.data.id}.`;
+  expect((await b.agent("cluster", "status")).data).toMatchObject({
+    failed: [{ name: "bird", node: "b", why, ended_ms_ago: expect.any(Number) }],
+  });
+  const { stdout } = await b.text("cluster", "status");
+  expect(stdout).toMatch(/^bird ended on b \S+ ago: A living worker is called/m);
+});

@@ -78,6 +78,7 @@ it("daemons join, see each other, copy their logs, and leave; nobody sees the pa
     nodes: null,
     unplaced: null,
     waiting: null,
+    failed: null,
   });
   const addresses = new Map([a, b].map((each) => [each, addressIn(each, url)]));
   const join_ = (each: Commands, name: string, ...more: string[]) =>
