@@ -39,6 +39,7 @@ describe("a kill leaves nothing of a child that", () => {
     ["forks into a new session", "new-session.sh"],
     ["forks twice, into a new session", "double-fork.sh"],
     ["starts another without its environment, in a new session", "hides-environment.sh"],
+    ["starts another whose first thread ends", "ends-its-first-thread.sh"],
   ])("%s", async (_sin, script) => {
     const daemon = await startDaemon();
     const canary = makeCanary(temporaryDirectory());

@@ -3,7 +3,7 @@
  * nemesis, which is no test. A test that starts a daemon here ends it.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { promisify } from "node:util";
 import {
@@ -306,6 +306,14 @@ export const endMarked = (storeId: string): void => {
   for (const { identity } of marked(storeId)) signalProcess(identity, "SIGKILL");
 };
 
-/** The identity of exactly the process that had this pid at that start time. */
+/** Exactly the process that had this pid at that start time. Its first thread may be gone while others still end: its sockets are open. */
 export const lives = (pid: number, startTime = readStat(pid)?.start_time ?? ""): boolean =>
-  isAlive(identityOf(pid, startTime));
+  isAlive(identityOf(pid, startTime)) || (readStat(pid)?.start_time === startTime && threadsOf(pid) > 1);
+
+const threadsOf = (pid: number): number => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length;
+  } catch {
+    return 0;
+  }
+};

@@ -1,6 +1,6 @@
 /**
  * The identity of a process: pid, start time, boot and pid namespace (architecture §5, Identity). A pid alone
- * is never trusted: the identity is checked immediately before each signal, a zombie counts as dead, and a
+ * is never trusted: the identity is checked immediately before each signal, a zombie without other threads counts as dead, and a
  * recycled pid is never signalled.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
@@ -79,19 +79,49 @@ export const parseStat = (text: string): ProcessStat | undefined => {
   };
 };
 
-export const readStat = (pid: number): ProcessStat | undefined => {
-  const bytes = readProc(`/proc/${pid}/stat`);
+const statAt = (path: string): ProcessStat | undefined => {
+  const bytes = readProc(path);
   return typeof bytes === "string" ? undefined : parseStat(bytes.toString("latin1"));
 };
 
-/** Every pid that /proc lists now. */
-export const listPids = (): number[] => {
-  const pids: number[] = [];
-  for (const name of readdirSync("/proc")) {
-    const first = name.charCodeAt(0);
-    if (first >= 0x31 && first <= 0x39) pids.push(Number(name));
+/** A process whose first thread has ended, while another goes on, has the state of the other: it is no zombie yet. */
+export const readStat = (pid: number): ProcessStat | undefined => {
+  const stat = statAt(`/proc/${pid}/stat`);
+  if (stat?.state !== "Z") return stat;
+  const other = otherThread(pid);
+  return other === undefined ? stat : { ...stat, state: other.state };
+};
+
+/** A living thread besides the first: its directory of /proc has what that of the process no longer shows. */
+export const otherThread = (pid: number): { readonly path: string; readonly state: string } | undefined => {
+  for (const tid of numbersIn(`/proc/${pid}/task`)) {
+    const path = `/proc/${pid}/task/${tid}`;
+    const state = tid === pid ? undefined : statAt(`${path}/stat`)?.state;
+    if (state !== undefined && !isDeadState(state)) return { path, state };
   }
-  return pids;
+  return undefined;
+};
+
+/** Every pid that /proc lists now. */
+export const listPids = (): number[] => numbersIn("/proc");
+
+const numbersIn = (path: string): number[] => {
+  const numbers: number[] = [];
+  for (const name of namesIn(path)) {
+    const first = name.charCodeAt(0);
+    if (first >= 0x31 && first <= 0x39) numbers.push(Number(name));
+  }
+  return numbers;
+};
+
+/** Empty for a process that is gone. */
+const namesIn = (path: string): readonly string[] => {
+  try {
+    return readdirSync(path);
+  } catch (cause) {
+    if (IS_ANSWER.has((cause as NodeJS.ErrnoException).code)) return [];
+    throw cause;
+  }
 };
 
 export const isDeadState = (state: string): boolean => state === "Z" || state === "X" || state === "x";

@@ -57,7 +57,7 @@ done
 [ -e "$_hf_dir/exit" ] || echo SIGKILL >>"$_hf_dir/signals"
 _hf_kill() {
   for _hf_file in $(grep -l "$@" 2>/dev/null); do
-    _hf_pid=\${_hf_file#/proc/} _hf_pid=\${_hf_pid%/*}
+    _hf_pid=\${_hf_file#/proc/} _hf_pid=\${_hf_pid%%/*}
     [ "$_hf_pid" != "$_hf_launcher" ] && [ "$_hf_pid" != "$$" ] || continue
     grep -q "$1" "$2" "$_hf_file" 2>/dev/null && kill -s KILL "$_hf_pid" && _hf_found=1
   done
@@ -65,7 +65,9 @@ _hf_kill() {
 for _ in 1 2 3 4 5 6 7 8 9; do
   _hf_found=
   _hf_kill -zxF "HOLDFAST_RUN=$HOLDFAST_RUN" /proc/[0-9]*/environ
+  _hf_kill -zxF "HOLDFAST_RUN=$HOLDFAST_RUN" /proc/[0-9]*/task/[0-9]*/environ
   _hf_kill -E "^[0-9]+ \(.*\) [^Z] [0-9]+ $_hf_launcher " /proc/[0-9]*/stat
+  _hf_kill -E "^[0-9]+ \(.*\) [^Z] [0-9]+ $_hf_launcher " /proc/[0-9]*/task/[0-9]*/stat
   [ -n "$_hf_found" ] || break
 done
 `.replaceAll("\\${", "${");

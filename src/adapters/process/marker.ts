@@ -5,7 +5,7 @@
 import { readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENVIRONMENT_READ_MAX_BYTES, EXEC_LOOKS_MAX, EXEC_WAIT_MS } from "../../base/limits.ts";
-import { readProc } from "./identity.ts";
+import { otherThread, readProc } from "./identity.ts";
 import { inSlices } from "./process-table.ts";
 
 export const MARKER = "HOLDFAST_RUN";
@@ -37,7 +37,13 @@ export const IN_EXEC = "in exec";
 export const readEnvironment = (pid: number): Buffer | string => {
   const path = `/proc/${pid}/environ`;
   const block = readProc(path, shared);
-  if (typeof block === "string" || block.length > 0 || !hasProgram(pid)) return block;
+  if (block.length > 0 && block !== "ESRCH") return block;
+  // Nothing is shown of a dead process, of a kernel thread, and of a process whose first thread has ended.
+  if (!hasProgram(pid)) {
+    const other = otherThread(pid);
+    return other === undefined ? block : readProc(`${other.path}/environ`, shared);
+  }
+  if (typeof block === "string") return block;
   const argv = readProc(`/proc/${pid}/cmdline`);
   return argv.length === 0 ? IN_EXEC : readProc(path, shared);
 };

@@ -33,6 +33,7 @@ const TRY_LOCK = 2 | 4;
  * - A search that lacks descriptors or memory has found nothing out, so another follows.
  * - `$over` is the moment at which the runs had to begin to stop, so a guard that stood still kills at once.
  * - A process gets TERM once. KILL is repeated until a search finds nothing.
+ * - A process whose first thread has ended is `shown` as another thread, which goes on.
  * - The launcher is spared, because it writes the exit. Nothing above it in the process table has the marker of its run. A
  *   process that imitates a launcher is below the real one, and is not spared. A launcher that has not begun its agent when
  *   the others are killed is killed too, because nobody else would stop that agent in time.
@@ -55,10 +56,18 @@ sub slurp {
   defined(sysread($in, $bytes, ${ENVIRONMENT_READ_MAX_BYTES})) or return is_short();
   1;
 }
+sub other_thread {
+  my ($pid) = @_;
+  opendir(my $tasks, "/proc/$pid/task") or return is_short();
+  for (grep { /^\d+$/ && $_ != $pid } readdir($tasks)) {
+    return "$pid/task/$_" if slurp("/proc/$pid/task/$_/stat") && $bytes =~ /.*\) [^ZXx]/s;
+  }
+}
 sub stat_of {
   slurp("/proc/$_[0]/stat") && $bytes =~ /.*\) (.*)/s or return;
   my @field = split(/ /, $1);
-  $field[0] =~ /[ZXx]/ ? () : { pid => $_[0], ppid => $field[1], session => $field[3], start => $field[19] };
+  my $shown = $field[0] =~ /[ZXx]/ ? other_thread($_[0]) : $_[0] or return;
+  { pid => $_[0], shown => $shown, ppid => $field[1], session => $field[3], start => $field[19] };
 }
 open(my $uptime, "<", "/proc/uptime") or exit 1;
 sub now { sysseek($uptime, 0, 0); sysread($uptime, $bytes, 64); 1000 * (split(/ /, $bytes))[0] }
@@ -100,7 +109,7 @@ sub ending {
 sub words { slurp("/proc/$_[0]/cmdline") ? split(/\0/, $bytes) : () }
 sub run_of {
   my ($one) = @_;
-  slurp("/proc/$one->{pid}/environ") && index($bytes, "HOLDFAST_RUN=$store/") >= 0 or return;
+  slurp("/proc/$one->{shown}/environ") && index($bytes, "HOLDFAST_RUN=$store/") >= 0 or return;
   ($one->{run}) = $bytes =~ /(?:\A|\0)HOLDFAST_RUN=(\Q$store\E\/[^\0]*)/ or return;
   $one->{placed} = $bytes =~ /(?:\A|\0)HOLDFAST_PLACED=\Q$node\E\/[^\0]*\/stop(?:\0|\z)/;
   my @word = words($one->{pid});

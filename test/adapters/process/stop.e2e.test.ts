@@ -103,21 +103,24 @@ describe("kill", () => {
     expect(await run.exited).toMatchObject({ signal: "SIGKILL", signal_inferred: false });
   });
 
-  test.each(["forks.sh", "new-session.sh", "double-fork.sh", "hides-environment.sh"])(
-    "then sweep leave nothing of %s",
-    async (name) => {
-      const { launch, dir } = makeBench();
-      const canary = makeCanary(dir);
-      const run = await launch([child(name), canary.path]);
-      await ready(run);
-      expect(canary.isHeld()).toBe(true);
-      await run.kill();
-      await run.exited;
-      expect(await run.sweep()).toMatchObject({ survivors: [], method: "marker" });
-      expect(canary.isHeld()).toBe(false);
-      await until(() => !isAlive(run.launcher), "the launcher has ended");
-    },
-  );
+  test.each([
+    "forks.sh",
+    "new-session.sh",
+    "double-fork.sh",
+    "hides-environment.sh",
+    "ends-its-first-thread.sh",
+  ])("then sweep leave nothing of %s", async (name) => {
+    const { launch, dir } = makeBench();
+    const canary = makeCanary(dir);
+    const run = await launch([child(name), canary.path]);
+    await ready(run);
+    expect(canary.isHeld()).toBe(true);
+    await run.kill();
+    await run.exited;
+    expect(await run.sweep()).toMatchObject({ survivors: [], method: "marker" });
+    expect(canary.isHeld()).toBe(false);
+    await until(() => !isAlive(run.launcher), "the launcher has ended");
+  });
 
   test("of a run that has ended is no error", async () => {
     const { launch } = makeBench();

@@ -72,6 +72,7 @@ describe.runIf(reaper !== undefined)("a guard", () => {
     ["left for another session", "new-session.sh"],
     ["scrubbed its environment", "hides-environment.sh"],
     ["is an orphan", "double-fork.sh"],
+    ["ended its first thread", "ends-its-first-thread.sh"],
     ["forks", "forks.sh"],
   ])("ends one that %s", async (_, name) => {
     const bench = makeGuarded();
