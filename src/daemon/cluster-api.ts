@@ -1,8 +1,16 @@
 /** Clusters as handlers see them, whether this daemon is a node or not. */
 import { Effect } from "effect";
+import type { TreeOwner } from "../cluster/tree.ts";
 import type { Caller } from "../protocol/caller.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { ClusterChange, ClusterMade, ClusterStatus, NodeChange } from "../protocol/replies/cluster.ts";
+import type {
+  ClusterChange,
+  ClusterMade,
+  ClusterStatus,
+  NodeChange,
+  WaitingWorker,
+} from "../protocol/replies/cluster.ts";
+import type { TreeChange } from "../protocol/replies/trees.ts";
 import type { RequestData } from "../protocol/requests.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { PerWorker, SpawnReply } from "../runtime/api.ts";
@@ -13,6 +21,33 @@ export interface AskedPlace {
   readonly idempotency_key?: string | undefined;
   readonly caller: Caller;
 }
+
+export interface AskedTree {
+  readonly owner: TreeOwner;
+  readonly workers: readonly WorkerSpec[];
+  readonly caller: Caller;
+}
+
+export interface AskedTreeDown {
+  readonly tree: string;
+  readonly file: string | undefined;
+  readonly caller: Caller;
+}
+
+/** The workers of a file on the cluster, as they were looked at. Nothing is changed before it is asked for. */
+export interface PlacedTree {
+  readonly changes: readonly TreeChange[];
+  /** Ends those that shall not run. */
+  readonly end: Effect.Effect<void, HoldfastError>;
+  /** Places those that shall run. The answer is those that wait for a node. */
+  readonly start: Effect.Effect<readonly WaitingWorker[], HoldfastError>;
+}
+
+export const NOTHING_PLACED: PlacedTree = {
+  changes: [],
+  end: Effect.void,
+  start: Effect.succeed([]),
+};
 
 export interface ClusterApi {
   /** Makes the tables. Fails with UNAVAILABLE if the database does not take that. */
@@ -25,6 +60,10 @@ export interface ClusterApi {
   place(asked: AskedPlace): Effect.Effect<SpawnReply, HoldfastError>;
   /** A tombstone for a worker, wherever it runs. Undefined: the cluster knows none of that name. */
   kill(worker: string, caller: Caller): Effect.Effect<PerWorker | undefined, HoldfastError>;
+  /** Fails with INVALID_STATE if this daemon is no node and the file places workers, with ALREADY_EXISTS for a name of another one. */
+  tree(asked: AskedTree): Effect.Effect<PlacedTree, HoldfastError>;
+  /** The same for a tree that is taken down; without a file, whoever owns it. */
+  treeDown(asked: AskedTreeDown): Effect.Effect<PlacedTree, HoldfastError>;
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError>;
   /** A tombstone for a placed worker that lives on this node, by its id or name, before it is killed here. */
   bury(ref: string, caller: Caller): Effect.Effect<void>;
@@ -61,6 +100,8 @@ export const NO_CLUSTER: ClusterApi = {
   leave: ofADaemon,
   place: () => ofADaemon,
   kill: () => Effect.undefined,
+  tree: ({ workers }) => (workers.length === 0 ? Effect.succeed(NOTHING_PLACED) : ofADaemon),
+  treeDown: () => Effect.succeed(NOTHING_PLACED),
   drain: () => ofADaemon,
   bury: () => Effect.void,
   giveUp: () => ofADaemon,

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { Effect, Option, type Scope } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { ClusterGround } from "./cluster/node.ts";
-import { type ClusterApi, NO_STATUS, noNode } from "./cluster-api.ts";
+import { type ClusterApi, NO_STATUS, NOTHING_PLACED, noNode } from "./cluster-api.ts";
 import { clusterFile } from "./paths.ts";
 
 /** Nothing of it, and nothing of Postgres, is loaded before the daemon is a node or is asked to be one. */
@@ -47,6 +47,12 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
         isNode() ? Effect.flatMap(api, (known) => known.place(asked)) : Effect.fail(noNode()),
       kill: (worker, caller) =>
         isNode() ? Effect.flatMap(api, (known) => known.kill(worker, caller)) : Effect.undefined,
+      tree: (asked) => {
+        if (isNode()) return Effect.flatMap(api, (known) => known.tree(asked));
+        return asked.workers.length === 0 ? Effect.succeed(NOTHING_PLACED) : Effect.fail(noNode());
+      },
+      treeDown: (asked) =>
+        isNode() ? Effect.flatMap(api, (known) => known.treeDown(asked)) : Effect.succeed(NOTHING_PLACED),
       drain: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.drain(asked)) : Effect.fail(noNode()),
       giveUp: (asked) =>

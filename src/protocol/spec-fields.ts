@@ -306,8 +306,12 @@ export const SPEC_FIELDS = {
         help: "while its node of the cluster is cut off: it stops and may start elsewhere, or it goes on and never does",
         default: "stop",
       },
+      {
+        key: "placement",
+        help: "run it on a node of the cluster",
+        default: "runs on the machine of agent up",
+      },
     ],
-    why: "the workers of a file run where the file is applied",
     page: "../how-to/cluster.md",
   },
   placed: {

@@ -3,6 +3,7 @@ import type * as z from "zod";
 import { NAME_MAX_BYTES, PATH_MAX_BYTES, TREE_DEPTH_MAX, TREE_NODES_MAX } from "../base/limits.ts";
 import { nearest } from "../base/suggest.ts";
 import { PROGRAM_KIND } from "../commands/kinds.ts";
+import { placementProblems } from "../protocol/placed-tree.ts";
 import { SupervisorConfig, type SupervisorNode, type TreeNodeSpec } from "../protocol/tree.ts";
 import type { RestartPolicy } from "../protocol/worker.ts";
 import type { Hosts } from "./hosts.ts";
@@ -259,6 +260,14 @@ const UNFINISHED = { kind: PROGRAM_KIND, cwd: "/", restart: "temporary" } as Tre
 }
   ? S
   : never;
+
+/** A file asks for what a cluster cannot keep (decision 0083). */
+export const addPlacementProblems = (root: SupervisorNode, walk: Walk): void => {
+  for (const { path, key, message } of placementProblems({ root })) {
+    const node = walk.nodes.get(path);
+    walk.sources.problems.add(node && placeOfKey(node, key, node.place), message, path);
+  }
+};
 
 interface Significance {
   readonly path: string;

@@ -10,7 +10,7 @@ import { NodeName, SupervisorConfig, type SupervisorNode, type TreeSpec } from "
 import { readHosts } from "./hosts.ts";
 import { check, isWritten, type Subject } from "./issues.ts";
 import { describe, type FilePlace, type LocatedMap, type LocatedValue, plain, valueAt } from "./located.ts";
-import { addSignificanceProblems, readRoot, type Walk } from "./nodes.ts";
+import { addPlacementProblems, addSignificanceProblems, readRoot, type Walk } from "./nodes.ts";
 import { inStartOrder } from "./order.ts";
 import { type Mistakes, makeProblems, mistakesOf, type Problems } from "./problems.ts";
 import { type FileSchedule, readSchedules } from "./schedules.ts";
@@ -131,6 +131,7 @@ const readTop = (
   if (root === undefined) return undefined;
   hosts.addUnknown([...walk.nodes.keys()].filter((path) => path !== ""));
   addSignificanceProblems(root, "", walk);
+  addPlacementProblems(root, walk);
   const placeOf = (path: string, index: number): FilePlace | undefined => {
     const written = walk.nodes.get(path);
     const list = written && valueAt(written, ["depends_on"]);

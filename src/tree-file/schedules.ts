@@ -17,7 +17,11 @@ import { PROGRAM_WORDS, workerSpec } from "./workers.ts";
 const SCHEDULE: Subject = {
   what: "a schedule",
   keys: Object.keys(ScheduleKeys.shape),
-  elsewhere: { children: "that is for a supervisor", depends_on: "that is for a worker of the tree" },
+  elsewhere: {
+    children: "that is for a supervisor",
+    depends_on: "that is for a worker of the tree",
+    placement: "a schedule starts its workers on the machine of its daemon",
+  },
   instead: PROGRAM_WORDS,
 };
 

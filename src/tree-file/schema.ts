@@ -17,6 +17,7 @@ import {
   CPUS_MAX,
   CPUS_MIN,
   LABELS_MAX,
+  NAME_MAX_BYTES,
   PERMISSION_RULES_MAX,
   PIDS_MAX,
   SCHEDULE_DEADLINE_MIN_MS,
@@ -32,7 +33,7 @@ import { parseRule } from "../protocol/permission-rules.ts";
 import { MISSED, OVERLAPS } from "../protocol/schedule-records.ts";
 import { ScheduleName, SchedulePlanFields } from "../protocol/schedule-spec.ts";
 import { WorkerMcp } from "../protocol/spawn-mcp.ts";
-import { type Field, type KeyedFields, specKeys } from "../protocol/spec-fields.ts";
+import { type Field, type KeyedFields, NAME_FORM, specKeys } from "../protocol/spec-fields.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
 import { OnBreach, OutputSchema, RestartPolicy } from "../protocol/worker.ts";
 import { ABOUT_KEY } from "./issues.ts";
@@ -185,6 +186,18 @@ const environment = z
   .record(z.string(), word, { error: "needs names and values, as in { KEY: value }" })
   .superRefine(checkVariableNames);
 
+const isName = (text: string): boolean => text.length <= NAME_MAX_BYTES && NAME_FORM.test(text);
+const checkLabelNames = (values: Readonly<Record<string, string>>, context: z.RefinementCtx): void => {
+  for (const label of Object.keys(values))
+    if (!isName(label))
+      context.addIssue({
+        code: "custom",
+        path: [label],
+        message: "is not a valid label: use letters, digits, '.', '_' and '-'",
+        params: ABOUT_KEY,
+      });
+};
+
 const HERE = "relative to this file";
 /** The keys of a worker that the file writes in another form than their field's type. */
 const OWN_KEYS = {
@@ -229,6 +242,27 @@ const OWN_KEYS = {
     .optional()
     .describe("a duration is the same as grace"),
   ready: Ready.optional(),
+  placement: z
+    .strictObject(
+      {
+        where: z
+          .record(z.string(), word.refine(isName, "has letters, digits, '.', '_' and '-'"), {
+            error: 'needs labels and values, as in { gpu: "1" }',
+          })
+          .superRefine(checkLabelNames)
+          .describe("labels that its node must have; node: NAME is one node")
+          .optional(),
+        on_partition: z
+          .enum(["stop", "continue"])
+          .describe(
+            "while its node is cut off: stop (default), and it may start elsewhere; continue, and it never does",
+          )
+          .optional(),
+      },
+      { error: 'needs labels of nodes, as in { where: { gpu: "1" } }' },
+    )
+    .optional()
+    .describe("a map of where (labels that its node must have) and on_partition (stop, continue)"),
   limits: z
     .strictObject({
       memory: amount(readSize, "a size such as 512M or 2G").optional(),
@@ -283,7 +317,12 @@ export type WorkerKeys = z.output<typeof WorkerKeys>;
 
 const times = SchedulePlanFields;
 /** The keys of a schedule: those of its worker, and when it starts. */
-export const ScheduleKeys = WorkerKeys.omit({ name: true, depends_on: true, significant: true }).extend({
+export const ScheduleKeys = WorkerKeys.omit({
+  name: true,
+  depends_on: true,
+  significant: true,
+  placement: true,
+}).extend({
   name: ScheduleName.describe("its name; its workers are called by it and the time of their run"),
   cron: times.cron.describe(
     "five fields as in crontab(5), six with the second first, or a word such as @daily; in quotes",
@@ -308,7 +347,7 @@ export const ScheduleKeys = WorkerKeys.omit({ name: true, depends_on: true, sign
 
 /** Keys whose values stay as written, even if they look like numbers. */
 export const TEXT_KEYS: readonly string[] = specKeys().flatMap(({ key, field: { type } }) =>
-  (key in OWN_KEYS ? ["map", "labels", "mcp"] : ["string", "texts"]).includes(type) ? [key] : [],
+  (key in OWN_KEYS ? ["map", "labels", "mcp", "placement"] : ["string", "texts"]).includes(type) ? [key] : [],
 );
 
 /** The keys of every supervisor, including the top one. */

@@ -77,6 +77,10 @@ const given = (keys: Partial<WorkerKeys>, file: string): Partial<WorkerSpecInput
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
     limits: keys.limits && limitsOf(keys.limits),
+    placement: keys.placement && {
+      needs: keys.placement.where ?? {},
+      on_partition: keys.placement.on_partition,
+    },
     ready: ready && readyOf(ready),
     shutdown: undefined,
     ...shutdown,

@@ -28,6 +28,7 @@ import type { TreeFile } from "../../tree-file/read.ts";
 import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
+import { WAITS_FOR_NODE } from "../render/cluster.ts";
 import { addedKinds, mayBeAdded } from "./added-kinds.ts";
 import { countEnds } from "./ends.ts";
 import { whyUnreadable } from "./read-file.ts";
@@ -192,6 +193,11 @@ const apply = async (context: Context, dry_run: boolean): Promise<AppliedTree> =
   const idempotency_key = keyOf(context);
   const asked = await client.ask("tree/apply", { ...request, dry_run, idempotency_key });
   if (!asked.ok) throw withPlaces(asked.error, file, context);
+  const { unseen } = asked.value;
+  if (unseen !== undefined)
+    context.warn(`Workers that the file placed on the cluster before were not looked at: ${unseen}`);
+  for (const { name, why } of asked.value.waiting ?? [])
+    context.warn(`${name} waits: ${WAITS_FOR_NODE[why]}. See: agent cluster status`);
   return { ...asked.value, effect: asked.value.effect ?? effectOf(asked.value, dry_run) };
 };
 

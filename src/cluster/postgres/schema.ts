@@ -74,4 +74,10 @@ export const MIGRATIONS: readonly string[] = [
     add column ended_at timestamptz;
   create unique index placement_request on placement (request);
   create index placement_failed on placement (ended_at) where why is not null;`,
+  // A worker of a file belongs to its tree. `over`: a person killed it, or it has completed.
+  `alter table placement
+    add column tree text,
+    add column file text,
+    add column over text check (over in ('completed', 'killed'));
+  create index placement_tree on placement (tree) where tree is not null;`,
 ];

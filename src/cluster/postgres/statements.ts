@@ -113,12 +113,13 @@ export const OVERVIEW = `
       where n.id is null)::bigint as unplaced`;
 
 export const PLACE = `
-  insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec, request)
-  values ($1, $2, 'running', $3, $4, 0, 0, $5, $6)
+  insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec, request, tree, file)
+  values ($1, $2, 'running', $3, $4, 0, 0, $5, $6, $7, $8)
   on conflict (worker) do update set
     spec_digest = excluded.spec_digest, desired = 'running', on_partition = excluded.on_partition, needs = excluded.needs,
     node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null,
-    request = excluded.request, ended_at = null
+    request = excluded.request, ended_at = null,
+    tree = excluded.tree, file = excluded.file, over = null
   where placement.spec <> '' and (
     placement.desired = 'ended'
     or placement.desired = 'killed' and (placement.node is null or exists (
@@ -179,7 +180,7 @@ export const BEGIN = `
   where p.worker = $3 and p.node = living.id and p.node_term = $2 and p.term = $4 and p.desired = 'running'`;
 
 export const END = `
-  update placement set desired = 'ended', why = $4, ended_at = clock_timestamp() where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
+  update placement set desired = 'ended', why = $4, over = $5, ended_at = clock_timestamp() where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
 
 /** Workers of a node that have a tombstone, and of which it has not said that nothing is left. */
 export const KILLED_AT = `select worker, term::bigint from placement where node = $1 and desired = 'killed'`;
@@ -189,9 +190,20 @@ export const STOPPED = `
   update placement set desired = 'ended' where worker = $2 and node = $1 and term = $3 and desired = 'killed'`;
 
 export const KILL = `
-  insert into placement (worker, spec_digest, desired, on_partition, term, starts)
-  values ($1, '', 'killed', 'stop', 0, 0)
-  on conflict (worker) do update set desired = 'killed'`;
+  insert into placement (worker, spec_digest, desired, on_partition, term, starts, over)
+  values ($1, '', 'killed', 'stop', 0, 0, 'killed')
+  on conflict (worker) do update set desired = 'killed', over = 'killed'`;
+
+/** Those of a tree, and those of the names $2. */
+export const OF_TREE = `
+  select worker, desired, spec_digest, node, worker_id, why, tree, file, over from placement
+  where tree = $1 or worker = any ($2::text[]) order by worker`;
+
+/** It ends, since its file has another spec for it. */
+export const RETIRE = `
+  update placement set desired = 'killed' where worker = $1 and tree = $2 and desired = 'running'`;
+
+export const DISOWN = `update placement set tree = null, file = null where worker = $1 and tree = $2`;
 
 /**
  * $1 node, $2 store, $3 epoch, $4 first seq, $5 last seq, $6 workers, $7 terms, $8 texts, one a line. One long text costs a client far

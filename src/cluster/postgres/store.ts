@@ -23,6 +23,7 @@ import type {
   RunFence,
 } from "../rows.ts";
 import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../store.ts";
+import type { OwnedRow, TreeOwner } from "../tree.ts";
 import { connectionUrl } from "./address.ts";
 import { checkTables, migrate } from "./migrate.ts";
 import { SCHEMA } from "./schema.ts";
@@ -178,9 +179,12 @@ export class PostgresStore implements ClusterStore {
     { worker, spec_digest, on_partition, needs }: NewPlacement,
     spec = "",
     request: string | null = null,
+    owner?: TreeOwner,
   ): Promise<boolean> {
+    const { tree = null, file = null } = owner ?? {};
+    const values = [worker, spec_digest, on_partition, needs, spec, request, tree, file];
     try {
-      return await this.changes(statements.PLACE, [worker, spec_digest, on_partition, needs, spec, request]);
+      return await this.changes(statements.PLACE, values);
     } catch (error) {
       if (error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION) return false;
       throw error;
@@ -195,6 +199,20 @@ export class PostgresStore implements ClusterStore {
   /** The newest workers that a node ended with a reason. For people. */
   failed(): Promise<readonly FailedRow[]> {
     return this.rows<FailedRow>(statements.FAILED, [CLUSTER_FAILED_SHOWN_MS, CLUSTER_FAILED_SHOWN_MAX]);
+  }
+
+  ofTree(tree: string, names: readonly string[]): Promise<readonly OwnedRow[]> {
+    return this.rows<OwnedRow>(statements.OF_TREE, [tree, names]);
+  }
+
+  /** Ends a worker whose file has another spec for it. Nobody has killed it. */
+  retire(worker: string, tree: string): Promise<boolean> {
+    return this.changes(statements.RETIRE, [worker, tree]);
+  }
+
+  /** The worker is its file's no longer. */
+  disown(worker: string, tree: string): Promise<boolean> {
+    return this.changes(statements.DISOWN, [worker, tree]);
   }
 
   /** By its name, or by its id in the log of its node. For people, and for the one who placed it. */
@@ -232,8 +250,18 @@ export class PostgresStore implements ClusterStore {
     return this.changes(statements.BEGIN, valuesOf(run));
   }
 
-  end({ worker, node, term }: RunFence, why: string | null = null): Promise<boolean> {
-    return this.changes(statements.END, [node, worker, term, why?.slice(0, CLUSTER_WHY_MAX_CHARS) ?? null]);
+  end(
+    { worker, node, term }: RunFence,
+    why: string | null = null,
+    over: OwnedRow["over"] = null,
+  ): Promise<boolean> {
+    return this.changes(statements.END, [
+      node,
+      worker,
+      term,
+      why?.slice(0, CLUSTER_WHY_MAX_CHARS) ?? null,
+      over,
+    ]);
   }
 
   /** Killed workers of a node whose end it has not told. */

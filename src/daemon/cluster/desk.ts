@@ -12,12 +12,13 @@ import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts"
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { ClusterStatus, NodeChange } from "../../protocol/replies/cluster.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { PerWorker, SpawnReply } from "../../runtime/api.ts";
 import { keyReused } from "../../runtime/idempotency.ts";
 import type { AskedPlace } from "../cluster-api.ts";
 import { placedText } from "./spec.ts";
 
-type Desk = Pick<
+export type Desk = Pick<
   PostgresStore,
   "place" | "placed" | "placedBy" | "kill" | "drain" | "declareGone" | "view" | "waiting"
 >;
@@ -27,21 +28,19 @@ export const placeWorker = async (
   store: Desk,
   { spec, dry_run, idempotency_key }: Omit<AskedPlace, "caller">,
 ): Promise<SpawnReply> => {
-  const { placement = { needs: {}, on_partition: "stop" as const }, kind } = spec;
+  const { kind } = spec;
   if (spec.supervisor !== "root") throw refusal("a worker of a tree runs where its tree is");
   const worker = spec.name ?? nameFor(idempotency_key);
   if (worker.includes("/")) throw refusal("its name has a slash, as only a worker of a tree has");
-  const text = placedText(worker, spec);
-  const { needs, on_partition } = placement;
-  const spec_digest = canonicalDigest({ needs, on_partition, text });
+  const { asked, text } = placementOf(worker, spec);
+  const { spec_digest } = asked;
   const reply = { id: worker, name: worker, kind };
   if (dry_run) return { ...reply, status: "pending", effect: "would_create" };
-  const asked = { worker, spec_digest, on_partition, needs };
   const isRepeat = (): Promise<boolean> => repeats(store, spec_digest, idempotency_key);
   const isNew = !(await isRepeat()) && (await placedAnew(store, asked, text, requestOf(idempotency_key)));
   // The same request may have come at the same time.
   if (!isNew && !(await isRepeat())) throw taken(worker);
-  const row = await untilBegun(store, worker, needs);
+  const row = await untilBegun(store, worker, asked.needs);
   if (row?.why != null)
     throw new HoldfastError("INVALID_STATE", `The node ${row.node} did not start it: ${row.why}`, {
       suggestion: "Mend that on the node, or name another one: agent spawn --where node=NAME",
@@ -61,6 +60,14 @@ const repeats = async (store: Desk, spec_digest: string, key: string | undefined
   const earlier = await store.placedBy(sha256Digest(key));
   if (earlier !== undefined && earlier.spec_digest !== spec_digest) throw keyReused(key);
   return earlier !== undefined;
+};
+
+/** The row of a worker, and its spec. */
+export const placementOf = (worker: string, spec: WorkerSpec) => {
+  const { needs, on_partition } = spec.placement ?? { needs: {}, on_partition: "stop" as const };
+  const text = placedText(worker, spec);
+  const spec_digest = canonicalDigest({ needs, on_partition, text });
+  return { asked: { worker, spec_digest, on_partition, needs }, text };
 };
 
 /** By the placement alone; its node has the whole of it. */
@@ -94,11 +101,8 @@ const untilBegun = async (store: Desk, worker: string, needs: NodeLabels): Promi
   }
 };
 
-const fitsNowhere = async (store: Desk, needs: NodeLabels): Promise<boolean> => {
-  // A dead node may be back in a moment, as after a restart of its daemon.
-  const nodes = (await store.view("")).nodes.map((node) =>
-    node.state === "dead" ? { ...node, state: "active" as const } : node,
-  );
+export const fitsNowhere = async (store: Desk, needs: NodeLabels): Promise<boolean> => {
+  const { nodes } = await store.view("");
   const fate = fateOf({ ...UNPLACED, needs }, nodes);
   return fate.type === "asks" && fate.why === "nowhere";
 };
@@ -172,7 +176,7 @@ const noSuchNode = (node: string): HoldfastError =>
     suggestion: "See the nodes with: agent cluster status",
   });
 
-const taken = (worker: string): HoldfastError =>
+export const taken = (worker: string): HoldfastError =>
   new HoldfastError("ALREADY_EXISTS", `The cluster has placed a worker ${worker} already.`, {
     suggestion: "Give this one another name, or end that one: agent kill NAME",
   });

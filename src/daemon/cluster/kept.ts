@@ -1,6 +1,6 @@
 /** The file that says which node a daemon is: the database, its name, and its lease, for the next daemon. It has a secret. */
 import { rmSync } from "node:fs";
-import { uptime } from "node:os";
+import { hostname, uptime } from "node:os";
 import * as z from "zod";
 import { currentPlace } from "../../adapters/process/identity.ts";
 import { readRegular } from "../../base/files/regular-file.ts";
@@ -74,3 +74,9 @@ export const forgetKept = (stateDir: string): void => {
   rmSync(clusterLeaseFile(stateDir), { force: true });
   rmSync(clusterFile(stateDir), { force: true });
 };
+
+/** A machine may have a name that no node can have. */
+export const nameOfMachine = (): string =>
+  hostname()
+    .replace(/[^A-Za-z0-9._-]/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "") || "node";

@@ -7,6 +7,7 @@ import { CLUSTER_LEASE_GRACE_MS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
 import type { KeptMembership, NodeMachine, RunOfMember, RunToStart } from "../../cluster/node/machine.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { RunFence } from "../../cluster/rows.ts";
+import type { OwnedRow } from "../../cluster/tree.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { PlacedRight } from "../../protocol/worker.ts";
 import type { PlacedWorker, RuntimeApi } from "../../runtime/api.ts";
@@ -112,7 +113,7 @@ export class PlacedMachine implements NodeMachine {
     const { worker, term, starts } = run;
     const { store } = this.ground;
     const before = (await this.placed(worker)).find(({ placed }) => placed.term === term);
-    if (before !== undefined && isFinal(before)) return this.finish(run, null);
+    if (before !== undefined && isFinal(before)) return this.finish(run, null, overOf(before));
     const text = await store.specOf(worker);
     if (text === undefined || text === "") return this.finish(run, "Its placement has no spec.");
     const spec = launchSpec(text, this.ground.stateDir);
@@ -147,20 +148,21 @@ export class PlacedMachine implements NodeMachine {
   private async untilEnded(run: RunOfMember, id: string, mayStart: () => boolean): Promise<void> {
     await this.run(this.ground.runtime.wait([id]));
     const end = (await this.placed(run.worker)).find((each) => each.id === id);
-    if (end === undefined || isFinal(end)) return this.finish(run, null);
+    if (end === undefined) return this.finish(run, null);
+    if (isFinal(end)) return this.finish(run, null, overOf(end));
     // Without a lease its guard may have ended it, and then it runs elsewhere.
     const isItsOwn = end.killed_by === null && mayStart();
     if (isItsOwn) await this.finish(run, null);
   }
 
   /** Workers that its agent spawned end with it. The cluster must know of it: else it would be started again. */
-  private async finish(run: RunOfMember, why: string | null): Promise<void> {
+  private async finish(run: RunOfMember, why: string | null, over: OwnedRow["over"] = null): Promise<void> {
     await this.sweep(run.worker);
     const { store } = this.ground;
     const fence = this.fenceOf(run);
     await this.insist(
       "the end of a run",
-      async () => (await store.end(fence, why)) || (await store.stopped(fence)),
+      async () => (await store.end(fence, why, over)) || (await store.stopped(fence)),
     );
   }
 
@@ -211,3 +213,6 @@ export class PlacedMachine implements NodeMachine {
 /** Nobody shall start it again, whatever became of the lease. */
 export const isFinal = ({ state, killed_by }: PlacedWorker): boolean =>
   state === "completed" || (killed_by !== null && killed_by !== CLUSTER && killed_by !== DAEMON);
+
+const overOf = ({ state }: PlacedWorker): OwnedRow["over"] =>
+  state === "completed" ? "completed" : "killed";

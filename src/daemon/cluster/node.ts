@@ -3,7 +3,6 @@
  * it leaves.
  */
 import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Effect, Exit, Schedule, Scope, Semaphore } from "effect";
@@ -27,19 +26,28 @@ import type {
 } from "../../protocol/replies/cluster.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import type { PerWorker, RuntimeApi, SpawnReply } from "../../runtime/api.ts";
-import { type AskedPlace, type ClusterApi, NO_STATUS, noNode } from "../cluster-api.ts";
+import {
+  type AskedPlace,
+  type AskedTree,
+  type AskedTreeDown,
+  type ClusterApi,
+  NO_STATUS,
+  noNode,
+  type PlacedTree,
+} from "../cluster-api.ts";
 import type { Log } from "../log.ts";
 import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
 import { LeaseGuard } from "./guard.ts";
-import { forgetKept, holdsLease, type KeptNode, readKept, writeKept } from "./kept.ts";
+import { forgetKept, holdsLease, type KeptNode, nameOfMachine, readKept, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { PlacedMachine } from "./machine.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
 import { givingBack } from "./stopping.ts";
+import { type TreeGround, treeDownOn, treeOn } from "./tree.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
 
 export interface ClusterGround {
@@ -146,6 +154,14 @@ export class NodeSeat implements ClusterApi {
     );
   }
 
+  tree(asked: AskedTree): Effect.Effect<PlacedTree, HoldfastError> {
+    return treeOn(this.treeGround, asked);
+  }
+
+  treeDown(asked: AskedTreeDown): Effect.Effect<PlacedTree, HoldfastError> {
+    return treeDownOn(this.treeGround, asked);
+  }
+
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError> {
     return this.atDesk((store) => drainNode(store, asked));
   }
@@ -185,6 +201,11 @@ export class NodeSeat implements ClusterApi {
       return Effect.andThen(Effect.tapError(end, goesOn), givenBack);
     });
   }
+
+  private readonly treeGround: TreeGround = {
+    atDesk: (ask) => this.atDesk(ask),
+    permitted: (caller) => this.ground.runtime.permitAll(caller, "place the workers of a file"),
+  };
 
   private atDesk<Reply>(ask: (store: PostgresStore) => Promise<Reply>): Effect.Effect<Reply, HoldfastError> {
     return Effect.suspend(() => {
@@ -421,9 +442,3 @@ const rowOf = (
   { name, labels, capacity, endpoint }: Pick<KeptNode, "name" | "labels" | "capacity" | "endpoint">,
   store_id: string,
 ): NewNode => ({ id: name, store_id, labels, capacity, endpoint });
-
-/** A machine may have a name that no node can have. */
-const nameOfMachine = (): string =>
-  hostname()
-    .replace(/[^A-Za-z0-9._-]/g, "-")
-    .replace(/^[^A-Za-z0-9]+/, "") || "node";

@@ -38,8 +38,7 @@ export const giveBack = async (store: GivingStore, stopped: StoppedNode): Promis
     if (await isOver(run)) await store.end(run);
     else if (needs !== null) await store.release(run, starts);
   }
-  // A drained node takes nothing anyway, and a new lease would undo its drain.
-  if (goesOn.size > 0 || self.state === "draining") return;
+  if (goesOn.size > 0) return;
   forgetLease();
   await store.bury(node, node_term, self.beat);
 };

@@ -1,11 +1,81 @@
-/** tree/*: starts and stops the tree of a file. */
-import { command, type Handlers, keyed } from "./handler.ts";
+/** tree/*: starts and stops the tree of a file: here, and on the cluster where it places workers (decision 0083). */
+import { Effect } from "effect";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { success } from "../../protocol/outcome.ts";
+import { placementProblems, splitTree } from "../../protocol/placed-tree.ts";
+import { treeIn } from "../../protocol/tree-standing.ts";
+import { NOTHING_PLACED } from "../cluster-api.ts";
+import { invalidRequest } from "../request.ts";
+import { type Handlers, keyed, type RequestHandler } from "./handler.ts";
+
+const apply: RequestHandler<"tree/apply"> = {
+  lifetime: "command",
+  run: ({ runtime, cluster, caller }, { tree, dry_run, client_env }) =>
+    Effect.gen(function* () {
+      const problems = placementProblems(tree).map(
+        ({ path, message }) => `${path || tree.name}: ${message}.`,
+      );
+      if (problems.length > 0) return yield* Effect.fail(invalidRequest(problems));
+      const { here, placed: workers } = splitTree(tree);
+      const who = caller();
+      const how = { client_env, caller: who };
+      const owner = { tree: tree.name, file: tree.file };
+      const looked = yield* Effect.result(cluster.tree({ owner, workers, caller: who }));
+      // The workers of this machine need no database.
+      if (looked._tag === "Failure" && (workers.length > 0 || looked.failure.code !== "UNAVAILABLE"))
+        return yield* Effect.fail(looked.failure);
+      const unseen = looked._tag === "Failure" ? { unseen: looked.failure.message } : {};
+      const placed = looked._tag === "Failure" ? NOTHING_PLACED : looked.success;
+      const isLocal = placed.changes.length === 0;
+      if (isLocal || dry_run) {
+        const reply = yield* runtime.applyTree(here, { ...how, dry_run });
+        return success({ ...reply, changes: [...reply.changes, ...placed.changes], ...unseen });
+      }
+      // Nothing is changed on the cluster for a file that this daemon refuses.
+      const { changes } = yield* runtime.applyTree(here, { ...how, dry_run: true });
+      const moving = changes.flatMap(({ path, action }) =>
+        action === "remove" && workers.some(({ name }) => name === path) ? [path] : [],
+      );
+      const ids = yield* Effect.forEach(moving, (path) => runtime.resolve(path));
+      yield* placed.end;
+      const reply = yield* runtime.applyTree(here, how);
+      // A worker that was one of this machine ends before the cluster starts it.
+      if (ids.length > 0) yield* runtime.wait(ids);
+      const waiting = yield* placed.start;
+      const all = { ...reply, changes: [...reply.changes, ...placed.changes] };
+      return success(waiting.length === 0 ? all : { ...all, waiting });
+    }),
+};
+
+const down: RequestHandler<"tree/down"> = {
+  lifetime: "command",
+  run: ({ runtime, cluster, caller }, { name: tree, file }) =>
+    Effect.gen(function* () {
+      const who = caller();
+      const owner = file ?? treeIn(yield* runtime.tree(), tree)?.file;
+      const looked = yield* Effect.result(cluster.treeDown({ tree, file: owner, caller: who }));
+      const how = { caller: who, ...(file === undefined ? {} : { file }) };
+      const here = yield* Effect.result(runtime.downTree(tree, how));
+      const isHere = here._tag === "Success";
+      if (!isHere && here.failure.code !== "WORKER_NOT_FOUND") return yield* Effect.fail(here.failure);
+      if (looked._tag === "Failure")
+        return yield* Effect.fail(isHere ? notSeen(tree, looked.failure) : looked.failure);
+      const placed = looked.success;
+      if (!isHere && placed.changes.length === 0) return yield* Effect.fail(here.failure);
+      yield* placed.end;
+      const reply = isHere ? here.success : { tree, changes: [], state: "terminated" as const };
+      return success({ ...reply, changes: [...reply.changes, ...placed.changes] });
+    }),
+};
+
+const notSeen = (tree: string, { code, message }: HoldfastError): HoldfastError =>
+  new HoldfastError(
+    code,
+    `The tree ${tree} is stopped here, and its workers on the cluster, if it has any, are not: ${message}`,
+    { suggestion: "Run the same command again when the cluster answers: agent cluster status" },
+  );
 
 export const TREES: Handlers<"tree/apply" | "tree/down"> = {
-  "tree/apply": keyed(command((runtime, { tree, ...how }) => runtime.applyTree(tree, how))),
-  "tree/down": keyed(
-    command((runtime, { name, file, caller }) =>
-      runtime.downTree(name, { caller, ...(file === undefined ? {} : { file }) }),
-    ),
-  ),
+  "tree/apply": keyed(apply),
+  "tree/down": keyed(down),
 };

@@ -20,6 +20,12 @@ export type ClusterChange = Reply<typeof ClusterChange>;
 export const WaitsForNode = z.enum(["continues", "pinned", "nowhere", "full", "soon"]);
 export type WaitsForNode = Reply<typeof WaitsForNode>;
 
+export const WaitingWorker = z.object({
+  name: z.string(),
+  why: WaitsForNode,
+});
+export type WaitingWorker = Reply<typeof WaitingWorker>;
+
 export const NodeChange = z.object({
   name: z.string().describe("name of the node"),
   effect,
@@ -56,12 +62,7 @@ export const ClusterStatus = z.object({
   nodes: z.array(NodeView).nullable().describe("null while the database does not answer"),
   unplaced: z.int().nullable().describe("workers that shall run, and that no living node holds"),
   waiting: z
-    .array(
-      z.object({
-        name: z.string(),
-        why: WaitsForNode,
-      }),
-    )
+    .array(WaitingWorker)
     .nullable()
     .describe(
       "the first of them; continues: its node is away and may run it still, nowhere: no node has its labels",

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { Strategy, SupervisorPhase } from "../tree.ts";
 import { WorkerState, WorkerStatus } from "../worker.ts";
+import { WaitingWorker } from "./cluster.ts";
 import type { Reply } from "./reply.ts";
 import { ScheduleLine } from "./schedules.ts";
 import { BudgetView, PauseView, QuestionView, restartWindow } from "./workers.ts";
@@ -88,5 +89,13 @@ export const AppliedReply = z.object({
   tree: z.string().describe("name of the tree"),
   changes: z.array(TreeChange),
   state: SupervisorPhase,
+  unseen: z
+    .string()
+    .optional()
+    .describe("why workers that the file placed on the cluster before were not looked at"),
+  waiting: z
+    .array(WaitingWorker)
+    .optional()
+    .describe("its workers that wait for a node of the cluster; absent if none does"),
 });
 export type AppliedReply = Reply<typeof AppliedReply>;

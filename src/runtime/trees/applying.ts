@@ -88,11 +88,11 @@ export class Applying {
       const errors: { readonly path: string; readonly error: HoldfastError }[] = [];
       for (const { node, path, supervisor } of nodesOf(spec).filter(isWorker)) {
         const given = { ...node.spec, name: path, supervisor };
-        const made = yield* Effect.result(
-          Effect.flatMap(this.specs.checked(given), ({ spec: checked, adapter }) =>
-            this.specs.startable(checked, adapter),
-          ),
+        const startable = Effect.flatMap(this.specs.checked(given), ({ spec: checked, adapter }) =>
+          this.specs.startable(checked, adapter),
         );
+        const isPlaced = given.placement !== undefined;
+        const made = yield* Effect.result(isPlaced ? Effect.fail(notHere()) : startable);
         if (made._tag === "Failure") errors.push({ path, error: made.failure });
         else wanted.set(path, { path, supervisor, startable: made.success });
       }
@@ -194,6 +194,13 @@ const idAt = (state: TreeState, supervisor: string, path: string): string | unde
     .get(supervisor)
     ?.children.find((ref) => !ref.removed && ref.path === path && ref.worker_id !== null)?.worker_id ??
   undefined;
+
+/** The daemon takes such workers out of a tree: here is a program that embeds the runtime. */
+const notHere = (): HoldfastError =>
+  new HoldfastError("INVALID_STATE", "Only a daemon that is a node places the workers of a tree.", {
+    phase: "validation",
+    suggestion: "Bring the file up at a daemon that is a node: agent up",
+  });
 
 interface PlacedNode<Node extends TreeNodeSpec = TreeNodeSpec> {
   readonly node: Node;

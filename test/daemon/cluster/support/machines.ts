@@ -68,10 +68,15 @@ export class ClusterOfMachines {
 
   /** The words of a spawn. */
   canary(name: string, ...flags: readonly string[]): readonly string[] {
+    return ["spawn", "--name", name, "--restart", "transient", ...flags, "--", ...this.song(name)];
+  }
+
+  /** The program of a canary. */
+  song(name: string): readonly string[] {
     const sing = `echo ${name} >> ${this.cage}/starts; sleep 100000`;
     const lock = `flock -n -E ${LOCK_HELD} ${this.cage}/locks/${name} -c '${sing}'`;
     const script = `${lock}; [ $? != ${LOCK_HELD} ] || echo ${name} >> ${this.cage}/overlaps`;
-    return ["spawn", "--name", name, "--restart", "transient", ...flags, "--", "sh", "-c", script];
+    return ["sh", "-c", script];
   }
 
   starts(name: string): number {

@@ -1,0 +1,186 @@
+/** The workers of a file on the cluster: `agent up` places them by their names, and `agent down` ends them (decision 0083). */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Effect } from "effect";
+import { CLUSTER_ANSWER_OF_NODE_MS, CLUSTER_ASK_NODE_MS } from "../../base/limits.ts";
+import type { PostgresStore } from "../../cluster/postgres/store.ts";
+import { type OwnedRow, planTree, type TreeOwner, type TreePlan } from "../../cluster/tree.ts";
+import type { Caller } from "../../protocol/caller.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { WaitingWorker } from "../../protocol/replies/cluster.ts";
+import type { TreeChange } from "../../protocol/replies/trees.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import { type AskedTree, type AskedTreeDown, NOTHING_PLACED, type PlacedTree } from "../cluster-api.ts";
+import { type Desk, fitsNowhere, placementOf, taken, waitingIn } from "./desk.ts";
+
+type TreeDesk = Desk & Pick<PostgresStore, "ofTree" | "retire" | "disown">;
+
+export interface TreeGround {
+  readonly atDesk: <Reply>(
+    ask: (store: PostgresStore) => Promise<Reply>,
+  ) => Effect.Effect<Reply, HoldfastError>;
+  readonly permitted: (caller: Caller) => Effect.Effect<unknown, HoldfastError>;
+}
+
+export const treeOn = (
+  { atDesk, permitted }: TreeGround,
+  { owner, workers, caller }: AskedTree,
+): Effect.Effect<PlacedTree, HoldfastError> =>
+  Effect.map(
+    atDesk((store) => lookAtTree(store, owner, workers)),
+    (seen) => {
+      const { changes, remove } = seen.plan;
+      const end = atDesk((store) => endPlacedOf(store, owner.tree, remove));
+      const start = atDesk((store) => startPlaced(store, owner, seen));
+      return {
+        changes,
+        end: remove.length === 0 ? Effect.void : Effect.andThen(permitted(caller), end),
+        start: workers.length === 0 ? Effect.succeed([]) : Effect.andThen(permitted(caller), start),
+      };
+    },
+  );
+
+export const treeDownOn = (
+  { atDesk, permitted }: TreeGround,
+  { tree, file, caller }: AskedTreeDown,
+): Effect.Effect<PlacedTree, HoldfastError> =>
+  Effect.map(
+    atDesk((store) => workersOf(store, tree, file)),
+    (names) => {
+      const end = atDesk((store) => endPlacedOf(store, tree, names));
+      return {
+        ...NOTHING_PLACED,
+        changes: names.map(takenDown),
+        end: names.length === 0 ? Effect.void : Effect.andThen(permitted(caller), end),
+      };
+    },
+  );
+
+interface TreeAtDesk {
+  readonly plan: TreePlan;
+  readonly wanted: ReadonlyMap<string, ReturnType<typeof placementOf>>;
+}
+
+/** Nothing is changed yet. Throws ALREADY_EXISTS for a name that another one has. */
+const lookAtTree = async (
+  store: TreeDesk,
+  owner: TreeOwner,
+  workers: readonly WorkerSpec[],
+): Promise<TreeAtDesk> => {
+  const wanted = new Map(workers.map((spec) => [spec.name ?? "", placementOf(spec.name ?? "", spec)]));
+  const rows = await store.ofTree(owner.tree, [...wanted.keys()]);
+  const asked = [...wanted.values()].map((each) => each.asked);
+  const plan = planTree(owner, asked, rows);
+  if ("changes" in plan) return { plan, wanted };
+  throw plan.owner?.tree === owner.tree ? ofAnotherFile(plan.owner) : taken(plan.worker);
+};
+
+/** Ends workers as `agent kill NAME` does. Their names are free then, or once their nodes are dead. */
+const endPlacedOf = async (store: TreeDesk, tree: string, names: readonly string[]): Promise<void> => {
+  const ending = new Set(names);
+  for (const { worker, desired } of await store.ofTree(tree, []))
+    if (ending.has(worker) && desired !== "ended") await store.kill(worker);
+  await untilNone(store, tree, ({ worker, desired, node }) => {
+    return ending.has(worker) && desired !== "ended" && node !== null;
+  });
+  for (const worker of names) await store.disown(worker, tree);
+};
+
+/** Resolves once each runs, or waits for a node: these are the answer. Throws WORKER_FAILED if a node cannot start one. */
+const startPlaced = async (
+  store: TreeDesk,
+  owner: TreeOwner,
+  { plan, wanted }: TreeAtDesk,
+): Promise<readonly WaitingWorker[]> => {
+  for (const worker of plan.replace) await store.retire(worker, owner.tree);
+  await placeAll(store, owner, plan.place, wanted);
+  const waited = new Set(await placesExist(store, plan.place, wanted));
+  const rows = await untilNone(
+    store,
+    owner.tree,
+    (row) => waited.has(row.worker) && row.desired === "running" && row.worker_id === null,
+  );
+  const failed = rows.find(({ worker, why }) => plan.place.includes(worker) && why !== null);
+  if (failed !== undefined) throw notStarted(owner, failed);
+  return (await waitingIn(store)).filter(({ name }) => wanted.has(name));
+};
+
+/** A worker that was killed frees its name within moments. */
+const placeAll = async (
+  store: TreeDesk,
+  owner: TreeOwner,
+  names: readonly string[],
+  wanted: TreeAtDesk["wanted"],
+): Promise<void> => {
+  let left = names;
+  for (let ms = CLUSTER_ANSWER_OF_NODE_MS; left.length > 0; ms -= CLUSTER_ASK_NODE_MS) {
+    const refused: string[] = [];
+    for (const name of left) {
+      const { asked, text } = wanted.get(name)!;
+      if (!(await store.place(asked, text, null, owner))) refused.push(name);
+    }
+    const rows = refused.length === 0 ? [] : await store.ofTree(owner.tree, refused);
+    const held = rows.find(({ worker, desired }) => refused.includes(worker) && desired !== "killed");
+    if (held !== undefined || (ms <= 0 && refused.length > 0)) throw taken(held?.worker ?? refused[0]!);
+    left = refused;
+    if (left.length > 0) await sleep(CLUSTER_ASK_NODE_MS);
+  }
+};
+
+/** Those for which the cluster has a node: nobody waits for the others. */
+const placesExist = async (
+  store: TreeDesk,
+  names: readonly string[],
+  wanted: TreeAtDesk["wanted"],
+): Promise<readonly string[]> => {
+  const fits = new Map<string, boolean>();
+  for (const name of names) {
+    const { needs } = wanted.get(name)!.asked;
+    const key = JSON.stringify(needs);
+    if (!fits.has(key)) fits.set(key, !(await fitsNowhere(store, needs)));
+  }
+  return names.filter((name) => fits.get(JSON.stringify(wanted.get(name)!.asked.needs)));
+};
+
+/** The rows of a tree once none is as `isWaited` says, or after the time that a node has for an answer. */
+const untilNone = async (
+  store: TreeDesk,
+  tree: string,
+  isWaited: (row: OwnedRow) => boolean,
+): Promise<readonly OwnedRow[]> => {
+  for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
+    const rows = await store.ofTree(tree, []);
+    if (left <= 0 || !rows.some(isWaited)) return rows;
+    await sleep(CLUSTER_ASK_NODE_MS);
+  }
+};
+
+/** The workers of a tree that is taken down, by the file that owns it if the caller knows one. */
+const workersOf = async (
+  store: TreeDesk,
+  tree: string,
+  file: string | undefined,
+): Promise<readonly string[]> => {
+  const rows = (await store.ofTree(tree, [])).filter((row) => file === undefined || row.file === file);
+  return rows.map(({ worker }) => worker);
+};
+
+const takenDown = (path: string): TreeChange => ({
+  path,
+  action: "remove",
+  reason: "its tree was taken down",
+});
+
+const notStarted = ({ tree }: TreeOwner, { worker, node, why }: OwnedRow): HoldfastError =>
+  new HoldfastError(
+    "WORKER_FAILED",
+    `${tree} is not whole: the node ${node} did not start ${worker}: ${why}`,
+    {
+      suggestion: "Mend that on the node, or name another one in its placement, then: agent up",
+      details: { path: worker },
+    },
+  );
+
+const ofAnotherFile = ({ tree, file }: TreeOwner): HoldfastError =>
+  new HoldfastError("ALREADY_EXISTS", `The tree "${tree}" of the cluster belongs to ${file}.`, {
+    suggestion: `Give this file another \`name\`, or take that one down with \`agent down ${tree}\`.`,
+  });
