@@ -36,7 +36,9 @@ const apply: RequestHandler<"tree/apply"> = {
       const moving = changes.flatMap(({ path, action }) =>
         action === "remove" && workers.some(({ name }) => name === path) ? [path] : [],
       );
-      const ids = yield* Effect.forEach(moving, (path) => runtime.resolve(path));
+      // Nobody waits for one that is not known any more.
+      const known = yield* Effect.forEach(moving, (path) => Effect.option(runtime.resolve(path)));
+      const ids = known.flatMap((id) => (id._tag === "Some" ? [id.value] : []));
       yield* placed.end;
       const reply = yield* runtime.applyTree(here, how);
       // A worker that was one of this machine ends before the cluster starts it.

@@ -133,6 +133,14 @@ it("another spec, a worker that goes, comes or moves here, and one that a person
   expect((await a.agent("down", "changes")).exit).toBe(0);
   expect((await up(on("b", "one"))).exit).toBe(0);
   await until(() => cluster.starts("one") === 5);
+
+  // One that a person killed here, and that the cluster is to run.
+  expect((await up(on("b", "one"), on("", "four"))).exit).toBe(0);
+  await until(() => cluster.sings("four"));
+  expect((await a.agent("kill", "four")).exit).toBe(0);
+  expect((await up(on("b", "one"), on("b", "four"))).exit).toBe(0);
+  expect(await cluster.placed("four")).toBe(b);
+  await until(() => cluster.starts("four") === 2);
   expect(cluster.overlaps).toEqual([]);
 });
 
