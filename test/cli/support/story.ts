@@ -112,6 +112,7 @@ export const CALLS: readonly StoryCall[] = [
   ["schedule/pause", ["schedule", "pause", "nightly"]],
   ["schedule/resume", ["schedule", "resume", "nightly"]],
   ["schedule/run", ["schedule", "run", "nightly"]],
+  ["agent/wait", ["wait", idOf("schedule/run", "worker")]],
   ["schedule/show", ["schedule", "show", "nightly"]],
   ["schedule/remove", ["schedule", "remove", "nightly"]],
   ["bb/post", ["bb", "post", "Fix the login", "--tag", "rust"]],

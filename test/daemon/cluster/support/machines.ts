@@ -48,13 +48,18 @@ export class ClusterOfMachines {
     mkdirSync(join(this.cage, "locks"));
   }
 
-  /** Each machine may reach the database by a way of its own. */
-  static async start(urlOf: (name: string) => string, names: readonly string[]): Promise<ClusterOfMachines> {
+  /** Each machine may reach the database by a way of its own. `prepare` comes before its daemon, and returns more words of `join`. */
+  static async start(
+    urlOf: (name: string) => string,
+    names: readonly string[],
+    prepare: (machine: ClusterMachine) => readonly string[] = () => [],
+  ): Promise<ClusterOfMachines> {
     const cluster = new ClusterOfMachines(urlOf, names);
     const [first] = cluster.machines;
+    const flags = new Map(cluster.machines.map((machine) => [machine, prepare(machine)]));
     for (const machine of cluster.machines) await machine.agent("daemon", "start");
     await first!.agent("cluster", "init", urlOf(first!.name));
-    for (const machine of cluster.machines) await cluster.join(machine);
+    for (const machine of cluster.machines) await cluster.join(machine, ...flags.get(machine)!);
     return cluster;
   }
 
