@@ -4,6 +4,7 @@ import { ALL_HOSTS, LOCAL_HOST, parseHost } from "../base/host-address.ts";
 import { clusterFile } from "../daemon/paths.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { type CommandResult, type Context, connector, type Env } from "./context.ts";
+import type { Call } from "./parse.ts";
 
 export interface ClusterHosts {
   /** The addresses of the other nodes that have one, by the names of the nodes. */
@@ -54,10 +55,13 @@ export const unknownNodes = (trouble: string): HoldfastError =>
     suggestion: "Look at the cluster with `agent cluster status`, or name the address: --host ssh://…",
   });
 
+const namesWorkers = ({ command: { args } }: Call): boolean =>
+  args.some(({ complete }) => complete === "worker" || complete === "living");
+
 /** The result of a call for this machine alone: a worker that is not here may be on another node. */
-export const elsewhereToo = (result: CommandResult, stateDir: string): CommandResult => {
-  if (result.ok || result.error.code !== "WORKER_NOT_FOUND" || !existsSync(clusterFile(stateDir)))
-    return result;
+export const elsewhereToo = (result: CommandResult, call: Call, stateDir: string): CommandResult => {
+  if (result.ok || result.error.code !== "WORKER_NOT_FOUND" || !namesWorkers(call)) return result;
+  if (!existsSync(clusterFile(stateDir))) return result;
   const { code, message, info, suggestion } = result.error;
   const error = new HoldfastError(code, message, {
     ...info,

@@ -76,7 +76,7 @@ const settle = async (
     host !== undefined
       ? ofHost(host, result)
       : call.hosts === undefined
-        ? elsewhereToo(result, context.stateDir)
+        ? elsewhereToo(result, call, context.stateDir)
         : result,
   );
   if (interrupted === undefined) return handled;

@@ -49,6 +49,11 @@ export const NOTHING_PLACED: PlacedTree = {
   start: Effect.succeed([]),
 };
 
+export interface HowToKill {
+  readonly caller: Caller;
+  readonly dry_run: boolean;
+}
+
 export interface ClusterApi {
   /** Makes the tables. Fails with UNAVAILABLE if the database does not take that. */
   init(asked: RequestData<"cluster/init">): Effect.Effect<ClusterMade, HoldfastError>;
@@ -59,7 +64,7 @@ export interface ClusterApi {
   /** Fails with INVALID_STATE if this daemon is no node, with ALREADY_EXISTS if a worker of that name is placed. */
   place(asked: AskedPlace): Effect.Effect<SpawnReply, HoldfastError>;
   /** A tombstone for a worker, wherever it runs. Undefined: the cluster knows none of that name. */
-  kill(worker: string, caller: Caller): Effect.Effect<PerWorker | undefined, HoldfastError>;
+  kill(worker: string, how: HowToKill): Effect.Effect<PerWorker | undefined, HoldfastError>;
   /** Fails with INVALID_STATE if this daemon is no node and the file places workers, with ALREADY_EXISTS for a name of another one. */
   tree(asked: AskedTree): Effect.Effect<PlacedTree, HoldfastError>;
   /** The same for a tree that is taken down; without a file, whoever owns it. */

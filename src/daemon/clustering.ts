@@ -45,8 +45,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       ),
       place: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.place(asked)) : Effect.fail(noNode()),
-      kill: (worker, caller) =>
-        isNode() ? Effect.flatMap(api, (known) => known.kill(worker, caller)) : Effect.undefined,
+      kill: (worker, how) =>
+        isNode() ? Effect.flatMap(api, (known) => known.kill(worker, how)) : Effect.undefined,
       tree: (asked) => {
         if (isNode()) return Effect.flatMap(api, (known) => known.tree(asked));
         return asked.workers.length === 0 ? Effect.succeed(NOTHING_PLACED) : Effect.fail(noNode());

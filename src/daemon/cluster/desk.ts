@@ -133,21 +133,25 @@ export const waitingIn = async (store: Desk): Promise<NonNullable<ClusterStatus[
 export const killPlaced = async (
   store: Pick<Desk, "placed" | "kill">,
   worker: string,
+  dry_run: boolean,
 ): Promise<PerWorker | undefined> => {
   const before = await store.placed(worker);
   if (before === undefined) return undefined;
   const name = before.worker;
   const told = { id: before.worker_id ?? name, name, ok: true, status: null, error: null };
   if (before.desired === "ended") return { ...told, effect: "noop" };
-  await store.kill(name);
+  const isFirst = before.desired === "running";
+  if (dry_run) return { ...told, effect: isFirst ? "would_delete" : "noop", status: STATUS[before.desired] };
+  const effect = isFirst ? "deleted" : "noop";
+  if (isFirst) await store.kill(name);
   for (let left = CLUSTER_ANSWER_OF_NODE_MS; left > 0; left -= CLUSTER_ASK_NODE_MS) {
     const row = await store.placed(name);
     if (row === undefined || row.desired === "ended" || row.node === null)
-      return { ...told, effect: "deleted", status: "cancelled" };
+      return { ...told, effect, status: "cancelled" };
     await sleep(CLUSTER_ASK_NODE_MS);
   }
   // Its node is away. It stops there before its lease is over, and starts nowhere.
-  return { ...told, effect: "deleted" };
+  return { ...told, effect };
 };
 
 export const drainNode = async (

@@ -31,6 +31,7 @@ import {
   type AskedTree,
   type AskedTreeDown,
   type ClusterApi,
+  type HowToKill,
   NO_STATUS,
   noNode,
   type PlacedTree,
@@ -147,10 +148,10 @@ export class NodeSeat implements ClusterApi {
     );
   }
 
-  kill(worker: string, caller: Caller): Effect.Effect<PerWorker | undefined, HoldfastError> {
+  kill(worker: string, { caller, dry_run }: HowToKill): Effect.Effect<PerWorker | undefined, HoldfastError> {
     return Effect.andThen(
       this.ground.runtime.permitAll(caller, "kill a worker of the cluster"),
-      this.atDesk((store) => killPlaced(store, worker)),
+      this.atDesk((store) => killPlaced(store, worker, dry_run)),
     );
   }
 

@@ -17,20 +17,20 @@ const kill = each<"agent/kill">("killed", (runtime, data, { cluster }) => {
     return Effect.fail(
       invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]),
     );
-  if (data.dry_run) return runtime.kill(data);
   // A name that this daemon does not know, or whose worker has ended here, may be that of a worker on another node.
   const elsewhere = (one: PerWorker): Effect.Effect<PerWorker> => {
     const isElsewhere = one.ok ? one.effect === "noop" : one.error?.code === "WORKER_NOT_FOUND";
     if (!isElsewhere) return Effect.succeed(one);
-    return Effect.match(cluster.kill(one.name ?? one.id, data.caller), {
-      onSuccess: (killed) => (killed === undefined || killed.effect === "noop" ? one : killed),
+    return Effect.match(cluster.kill(one.name ?? one.id, { caller: data.caller, dry_run: data.dry_run }), {
+      onSuccess: (killed) => (killed === undefined || (one.ok && killed.effect === "noop") ? one : killed),
       onFailure: ({ code, message, suggestion }) =>
         one.ok ? one : { ...one, error: { code, message, suggestion } },
     });
   };
   // The tombstone comes first, so that no node takes the worker meanwhile.
+  const buried = data.dry_run ? [] : data.ids;
   return Effect.andThen(
-    Effect.forEach(data.ids, (ref) => cluster.bury(ref, data.caller), { discard: true }),
+    Effect.forEach(buried, (ref) => cluster.bury(ref, data.caller), { discard: true }),
     Effect.flatMap(runtime.kill(data), (results) =>
       Effect.forEach(results, elsewhere, { concurrency: "unbounded" }),
     ),
