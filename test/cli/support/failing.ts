@@ -3,7 +3,8 @@ import { join } from "node:path";
 
 const ABSENT = `sha256:${"0".repeat(64)}`;
 const fixture = (name: string): string => join(import.meta.dirname, "../../fixtures/contracts", name);
-export const [ENVELOPE, EVENTS] = [fixture("envelope.json"), fixture("events.ndjson")];
+export const ENVELOPE = fixture("envelope.json");
+const EVENTS = fixture("events.ndjson");
 
 /** A case a command, with no daemon: it fails in what it does. */
 export const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]]>> = {

@@ -9,7 +9,7 @@ import { MAILBOX_ATTEMPTS_MAX } from "../../../src/base/limits.ts";
 import { petDocument } from "../../skills/openapi/pet-store.ts";
 
 export type Data = Readonly<Record<string, unknown>>;
-/** What a word may depend on. */
+/** A word may depend on it. */
 interface StorySoFar {
   /** The data of the newest success of a command. */
   told(command: string): Data;

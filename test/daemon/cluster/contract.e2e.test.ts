@@ -126,7 +126,7 @@ const told = async (
 const untilItRuns = ({ ask }: Machine, id: string): Promise<void> =>
   until(async () => (await ask(["info", id])).data.state !== "starting");
 
-/** Of a worker that a cluster places; `spawn` comes before. */
+/** The calls about a worker that the cluster placed, after its `spawn`. */
 const PLACED: readonly StoryCall[] = [
   ["agent/info", ["info", "pip"]],
   ["agent/list", ["list"]],
