@@ -82,7 +82,10 @@ const placedAnew = async (
 ): Promise<boolean> => {
   for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
     if (await store.place(asked, text, request)) return true;
-    if (left <= 0 || (await store.placed(asked.worker))?.desired !== "killed") return false;
+    const desired = (await store.placed(asked.worker))?.desired;
+    // It may have ended between the two.
+    if (desired === "ended") return store.place(asked, text, request);
+    if (left <= 0 || desired !== "killed") return false;
     await sleep(CLUSTER_ASK_NODE_MS);
   }
 };

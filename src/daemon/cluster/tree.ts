@@ -119,7 +119,7 @@ const placeAll = async (
       if (!(await store.place(asked, text, null, owner))) refused.push(name);
     }
     const rows = refused.length === 0 ? [] : await store.ofTree(owner.tree, refused);
-    const held = rows.find(({ worker, desired }) => refused.includes(worker) && desired !== "killed");
+    const held = rows.find(({ worker, desired }) => refused.includes(worker) && desired === "running");
     if (held !== undefined || (ms <= 0 && refused.length > 0)) throw taken(held?.worker ?? refused[0]!);
     left = refused;
     if (left.length > 0) await sleep(CLUSTER_ASK_NODE_MS);
