@@ -18,6 +18,8 @@ const FAULT_MAX_MS = 12_000;
 /** A fault takes that long, and the workers as long again to be elsewhere. */
 const TIME_MAX_MS = (FAULTS + 2) * 120_000;
 const NODES = ["a", "b", "c"];
+/** The clocks of the machines are an hour apart. */
+const CLOCKS_MS = { a: 3_600_000, b: 0, c: -3_600_000 };
 const STOPS = ["robin", "wren", "finch", "lark"];
 const GOES_ON = "owl";
 
@@ -31,7 +33,7 @@ beforeAll(async () => {
   url = await postgres.database("chaos");
   for (const name of NODES) ways.set(name, await CuttableWay.make(postgres.port));
   const urlOf = (name: string): string => url.replace(`:${postgres.port}/`, `:${ways.get(name)!.port}/`);
-  cluster = await ClusterOfMachines.start(urlOf, NODES);
+  cluster = await ClusterOfMachines.start(urlOf, NODES, () => [], CLOCKS_MS);
 });
 afterAll(async () => {
   await cluster?.close();

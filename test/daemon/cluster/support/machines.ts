@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Commands, makeCommands, until } from "../../../cli/support/commands.ts";
+import { withClock } from "./clocks.ts";
 
 export interface ClusterMachine extends Commands {
   readonly name: string;
@@ -42,9 +43,13 @@ export class ClusterOfMachines {
   /** Canaries write there: their locks, and a line for each start and each overlap. */
   private readonly cage = mkdtempSync(join(tmpdir(), "holdfast-canaries-"));
 
-  private constructor(urlOf: (name: string) => string, names: readonly string[]) {
+  private constructor(
+    urlOf: (name: string) => string,
+    names: readonly string[],
+    clocks_ms: Readonly<Record<string, number>>,
+  ) {
     this.urlOf = urlOf;
-    this.machines = names.map((name) => ({ ...makeCommands(), name }));
+    this.machines = names.map((name) => withClock({ ...makeCommands(), name }, clocks_ms[name] ?? 0));
     mkdirSync(join(this.cage, "locks"));
   }
 
@@ -53,8 +58,9 @@ export class ClusterOfMachines {
     urlOf: (name: string) => string,
     names: readonly string[],
     prepare: (machine: ClusterMachine) => readonly string[] = () => [],
+    clocks_ms: Readonly<Record<string, number>> = {},
   ): Promise<ClusterOfMachines> {
-    const cluster = new ClusterOfMachines(urlOf, names);
+    const cluster = new ClusterOfMachines(urlOf, names, clocks_ms);
     const [first] = cluster.machines;
     const flags = new Map(cluster.machines.map((machine) => [machine, prepare(machine)]));
     for (const machine of cluster.machines) await machine.agent("daemon", "start");
