@@ -105,7 +105,10 @@ const untilBegun = async (store: Desk, worker: string, needs: NodeLabels): Promi
 };
 
 export const fitsNowhere = async (store: Desk, needs: NodeLabels): Promise<boolean> => {
-  const { nodes } = await store.view("");
+  // A dead node may be back in a moment, as after a restart of its daemon.
+  const nodes = (await store.view("")).nodes.map((node) =>
+    node.state === "dead" ? { ...node, state: "active" as const } : node,
+  );
   const fate = fateOf({ ...UNPLACED, needs }, nodes);
   return fate.type === "asks" && fate.why === "nowhere";
 };

@@ -6,7 +6,7 @@ import { MemoryStore } from "../../cluster/support/memory-store.ts";
 
 const nodeOf = (id: string): NewNode => ({ id, store_id: id, labels: {}, capacity: 9, endpoint: "" });
 
-const stoppedNode = async (goesOn: readonly string[]) => {
+const stoppedNode = async (goesOn: readonly string[], isDrained = false) => {
   const store = new MemoryStore();
   for (const id of ["a", "b"]) await store.join(nodeOf(id), id);
   const placed = [
@@ -18,6 +18,7 @@ const stoppedNode = async (goesOn: readonly string[]) => {
     await store.place({ worker, spec_digest: "", on_partition, needs: {} });
     await store.claim(worker, 0, { node: "a", node_term: 1 });
   }
+  await store.drain("a", isDrained);
   const told: string[] = [];
   const stopped: StoppedNode = {
     node: "a",
@@ -48,4 +49,10 @@ it("a worker that goes on keeps the lease, and stays", async () => {
   expect([state, told]).toEqual(["active", []]);
   expect(await claims("stops")).toBe(false);
   expect(await claims("goes-on")).toBe(true);
+});
+
+it("a node that a person drained gives its workers back, and stays drained", async () => {
+  const { told, claims, state } = await stoppedNode([], true);
+  expect([state, told]).toEqual(["draining", []]);
+  expect(await claims("stops")).toBe(true);
 });
