@@ -1600,6 +1600,8 @@ export const CLUSTER_CONNECTIONS_MAX = 4;
 export const CLUSTER_STATEMENT_MAX_MS = 5_000;
 /** How often a node looks whether the cluster's tables are still those of its Holdfast: another node may have brought newer ones. */
 export const CLUSTER_TABLES_CHECK_MS = 5_000;
+/** How long one change of the cluster's tables may take: an index over a large copy. */
+export const CLUSTER_MIGRATE_MAX_MS = 3_600_000;
 /** Records in a page of a worker's copied stream. */
 export const CLUSTER_STREAM_PAGE_RECORDS = 1_000;
 /** Records of its life that a worker brings to another node, newest first: its restarts there, and its session. */

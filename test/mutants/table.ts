@@ -538,8 +538,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/cluster/runs.ts",
-    find: "if (!mayRun(member.lease, times.now)) return",
-    replace: "if (times.now < 0) return",
+    find: "if (member.isStopping || !mayRun(member.lease, times.now)) return",
+    replace: "if (member.isStopping) return",
     why: "a node without a lease claims workers",
     by: cluster("decide"),
   },

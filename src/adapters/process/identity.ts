@@ -89,12 +89,14 @@ export const readStat = (pid: number): ProcessStat | undefined => {
   const stat = statAt(`/proc/${pid}/stat`);
   if (stat?.state !== "Z") return stat;
   const other = otherThread(pid);
-  return other === undefined ? stat : { ...stat, state: other.state };
+  // By now the pid may be that of another process.
+  const isSame = other !== undefined && statAt(`/proc/${pid}/stat`)?.start_time === stat.start_time;
+  return isSame ? { ...stat, state: other.state } : stat;
 };
 
 /** A living thread besides the first: its directory of /proc has what that of the process no longer shows. */
 export const otherThread = (pid: number): { readonly path: string; readonly state: string } | undefined => {
-  for (const tid of numbersIn(`/proc/${pid}/task`)) {
+  for (const tid of threadsOf(pid)) {
     const path = `/proc/${pid}/task/${tid}`;
     const state = tid === pid ? undefined : statAt(`${path}/stat`)?.state;
     if (state !== undefined && !isDeadState(state)) return { path, state };
@@ -107,7 +109,7 @@ export const listPids = (): number[] => numbersIn("/proc");
 
 const numbersIn = (path: string): number[] => {
   const numbers: number[] = [];
-  for (const name of namesIn(path)) {
+  for (const name of readdirSync(path)) {
     const first = name.charCodeAt(0);
     if (first >= 0x31 && first <= 0x39) numbers.push(Number(name));
   }
@@ -115,9 +117,9 @@ const numbersIn = (path: string): number[] => {
 };
 
 /** Empty for a process that is gone. */
-const namesIn = (path: string): readonly string[] => {
+const threadsOf = (pid: number): readonly number[] => {
   try {
-    return readdirSync(path);
+    return numbersIn(`/proc/${pid}/task`);
   } catch (cause) {
     if (IS_ANSWER.has((cause as NodeJS.ErrnoException).code)) return [];
     throw cause;

@@ -1,5 +1,6 @@
 /** Brings the tables of a cluster up to date: one node does it, and others that start at the same time wait. */
 import type pg from "pg";
+import { CLUSTER_MIGRATE_MAX_MS } from "../../base/limits.ts";
 import { ClusterError } from "../errors.ts";
 import { MIGRATION_LOCK, MIGRATIONS, SCHEMA } from "./schema.ts";
 
@@ -36,9 +37,12 @@ export const migrate = async (
   migrations = MIGRATIONS,
 ): Promise<{ readonly from: number; readonly to: number }> => {
   const client = await pool.connect();
+  const unhurried = (text: string, values?: readonly unknown[]) =>
+    client.query({ text, values, query_timeout: CLUSTER_MIGRATE_MAX_MS } as pg.QueryConfig);
   try {
     await client.query("begin");
-    await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    await client.query(`set local statement_timeout = ${CLUSTER_MIGRATE_MAX_MS}`);
+    await unhurried("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     await client.query(`create schema if not exists ${SCHEMA}`);
     await client.query(
       "create table if not exists migration (version integer primary key, at timestamptz not null)",
@@ -48,7 +52,7 @@ export const migrate = async (
     if (version > migrations.length) throw new ClusterTablesError(version);
     for (const [at, statements] of migrations.entries()) {
       if (at < version) continue;
-      await client.query(statements);
+      await unhurried(statements);
       await client.query("insert into migration values ($1, clock_timestamp())", [at + 1]);
     }
     await client.query("commit");

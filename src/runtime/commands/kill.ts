@@ -116,9 +116,10 @@ export class Killing {
     return Effect.gen({ self: this }, function* () {
       const replies = new Map<string, PerWorker>();
       const unknown = (ref: string, error: HoldfastError) =>
-        Effect.sync(() => {
+        Effect.suspend(() => {
+          if (error.code === "STORE_FAILED") return Effect.fail(error);
           replies.set(ref, nothingDone(ref, error));
-          return undefined;
+          return Effect.undefined;
         });
       const rows = yield* Effect.forEach(refs, (ref) =>
         Effect.catch(find(ref), (error) => unknown(ref, error)),

@@ -23,7 +23,8 @@ export const makeResuming =
       const { capabilities } = yield* adapterOf(row.kind);
       const session = sessionOf(row, capabilities, asked.fork === true);
       if (session instanceof HoldfastError) return yield* Effect.fail(session);
-      if (row.spec.placed !== undefined) return yield* Effect.fail(ofCluster(row));
+      if (row.spec.placed !== undefined && row.name === row.spec.placed.worker)
+        return yield* Effect.fail(ofCluster(row));
       const given = yield* attemptAsync(() => services.files.load(row.id));
       // A session belongs to a directory, so the new worker uses the earlier one's worktree, which still belongs to the
       // earlier one.

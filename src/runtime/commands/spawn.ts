@@ -3,6 +3,7 @@ import { Effect, Option, Semaphore } from "effect";
 import { SoloDecider } from "../../actors/deciding/worker-decider.ts";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Resumer } from "../../actors/sessions.ts";
+import type { AgentAdapter } from "../../adapters/adapter.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { byOf, type Caller, USER } from "../../protocol/caller.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
@@ -195,7 +196,7 @@ export class Spawning {
           yield* attemptAsync(() => this.core.services.files.save(id, kept));
           crashPoint("spawn-spec-saved");
           if (kept.supervisor !== "root") return yield* this.forest.add(id, kept, requested);
-          const child = yield* this.first(id, kept, requested, { queued, turn });
+          const child = yield* this.first(id, kept, requested, { queued, turn }, adapter);
           yield* this.core.roster.supervise({
             spec: kept,
             adapter,
@@ -225,6 +226,7 @@ export class Spawning {
     spec: WorkerSpec,
     requested: RecordDraft,
     { queued, turn }: Ticket,
+    { sessions_under }: Pick<AgentAdapter, "sessions_under">,
   ): Effect.Effect<ChildState, HoldfastError> {
     const { commit, services, now, accounts } = this.core;
     const child = evolve(newChild(id, spec), requested, now().mono_ms);
@@ -237,7 +239,7 @@ export class Spawning {
       tell: () => undefined,
     });
     const resumes = spec.placed?.brought?.session_id;
-    const going_on = resumes === undefined ? {} : { resumes };
+    const going_on = resumes === undefined || sessions_under === undefined ? {} : { resumes };
     const begun = decider.input({ type: "begin", incarnation: 1, reason: "spawn", ...going_on }, [requested]);
     return Effect.map(begun, () => decider.child());
   }

@@ -1,7 +1,7 @@
 /** The contract of a cluster's store, on a real Postgres; and what only a database can do wrong. */
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ClusterTablesError } from "../../../src/cluster/postgres/migrate.ts";
+import { ClusterTablesError, migrate } from "../../../src/cluster/postgres/migrate.ts";
 import { MIGRATIONS, SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import * as statements from "../../../src/cluster/postgres/statements.ts";
 import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
@@ -104,6 +104,18 @@ describe("a cluster's store in Postgres", () => {
     await holder.query("commit");
     expect(await append).toBe(1);
     expect((await store.stream("w", 0)).records).toEqual([]);
+  });
+
+  it("a change of the tables takes as long as it needs, and not as long as another statement may", async () => {
+    const pool = new pg.Pool({
+      connectionString: await postgres.database("unhurried"),
+      options: `-c search_path=${SCHEMA}`,
+      statement_timeout: 200,
+      query_timeout: 200,
+    });
+    expect(await migrate(pool, ["select pg_sleep(0.5)"])).toEqual({ from: 0, to: 1 });
+    await expect(pool.query("select pg_sleep(0.5)")).rejects.toThrow();
+    await pool.end();
   });
 
   it("nodes that open it at once migrate it once", async () => {
