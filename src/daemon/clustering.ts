@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { Effect, Option, type Scope } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { ClusterGround } from "./cluster/node.ts";
+import type { ClusterGround, NodeSeat } from "./cluster/node.ts";
 import { type ClusterApi, NO_STATUS, NOTHING_PLACED, noNode } from "./cluster-api.ts";
 import { clusterFile } from "./paths.ts";
 
@@ -10,15 +10,17 @@ import { clusterFile } from "./paths.ts";
 export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope;
-    let opened: Promise<ClusterApi> | undefined;
-    // A node whose file somebody removed still says so.
-    const isNode = (): boolean => opened !== undefined || existsSync(clusterFile(ground.stateDir));
+    let opened: Promise<NodeSeat> | undefined;
+    let seat: NodeSeat | undefined;
+    // A node whose file somebody removed still says so. A seat alone is none: it also makes tables, and stays after a leave.
+    const isNode = (): boolean => seat?.isLiving === true || existsSync(clusterFile(ground.stateDir));
     const api = Effect.tryPromise({
-      try: () => {
-        opened ??= import("./cluster/node.ts").then(({ NodeSeat }) =>
-          Effect.runPromise(NodeSeat.open(ground, scope)),
+      try: async () => {
+        opened ??= import("./cluster/node.ts").then((node) =>
+          Effect.runPromise(node.NodeSeat.open(ground, scope)),
         );
-        return opened;
+        seat = await opened;
+        return seat;
       },
       catch: (cause) => cause,
     }).pipe(

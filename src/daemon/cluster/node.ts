@@ -33,6 +33,7 @@ import {
   type ClusterApi,
   type HowToKill,
   NO_STATUS,
+  NOTHING_PLACED,
   noNode,
   type PlacedTree,
 } from "../cluster-api.ts";
@@ -96,6 +97,10 @@ export class NodeSeat implements ClusterApi {
     this.scope = scope;
   }
 
+  get isLiving(): boolean {
+    return this.living !== undefined;
+  }
+
   init({ database }: RequestData<"cluster/init">): Effect.Effect<ClusterMade, HoldfastError> {
     return this.asking(database, async (store) => {
       const { from, to } = await store.migrate();
@@ -156,11 +161,12 @@ export class NodeSeat implements ClusterApi {
   }
 
   tree(asked: AskedTree): Effect.Effect<PlacedTree, HoldfastError> {
+    if (!this.isLiving && asked.workers.length === 0) return Effect.succeed(NOTHING_PLACED);
     return treeOn(this.treeGround, asked);
   }
 
   treeDown(asked: AskedTreeDown): Effect.Effect<PlacedTree, HoldfastError> {
-    return treeDownOn(this.treeGround, asked);
+    return this.isLiving ? treeDownOn(this.treeGround, asked) : Effect.succeed(NOTHING_PLACED);
   }
 
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError> {

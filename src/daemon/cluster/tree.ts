@@ -1,7 +1,7 @@
 /** The workers of a file on the cluster: `agent up` places them by their names, and `agent down` ends them (decision 0083). */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Effect } from "effect";
-import { CLUSTER_ANSWER_OF_NODE_MS, CLUSTER_ASK_NODE_MS } from "../../base/limits.ts";
+import { CLUSTER_ANSWER_MS, CLUSTER_ANSWER_OF_NODE_MS, CLUSTER_ASK_NODE_MS } from "../../base/limits.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import { type OwnedRow, planTree, type TreeOwner, type TreePlan } from "../../cluster/tree.ts";
 import type { Caller } from "../../protocol/caller.ts";
@@ -25,35 +25,41 @@ export const treeOn = (
   { atDesk, permitted }: TreeGround,
   { owner, workers, caller }: AskedTree,
 ): Effect.Effect<PlacedTree, HoldfastError> =>
-  Effect.map(
-    atDesk((store) => lookAtTree(store, owner, workers)),
-    (seen) => {
-      const { changes, remove } = seen.plan;
-      const end = atDesk((store) => endPlacedOf(store, owner.tree, remove));
-      const start = atDesk((store) => startPlaced(store, owner, seen));
-      return {
-        changes,
-        end: remove.length === 0 ? Effect.void : Effect.andThen(permitted(caller), end),
-        start: workers.length === 0 ? Effect.succeed([]) : Effect.andThen(permitted(caller), start),
-      };
-    },
-  );
+  Effect.map(atMost(atDesk((store) => lookAtTree(store, owner, workers))), (seen) => {
+    const { changes, remove } = seen.plan;
+    const end = atDesk((store) => endPlacedOf(store, owner.tree, remove));
+    const start = atDesk((store) => startPlaced(store, owner, seen));
+    return {
+      changes,
+      end: remove.length === 0 ? Effect.void : Effect.andThen(permitted(caller), end),
+      start: workers.length === 0 ? Effect.succeed([]) : Effect.andThen(permitted(caller), start),
+    };
+  });
 
 export const treeDownOn = (
   { atDesk, permitted }: TreeGround,
   { tree, file, caller }: AskedTreeDown,
 ): Effect.Effect<PlacedTree, HoldfastError> =>
-  Effect.map(
-    atDesk((store) => workersOf(store, tree, file)),
-    (names) => {
-      const end = atDesk((store) => endPlacedOf(store, tree, names));
-      return {
-        ...NOTHING_PLACED,
-        changes: names.map(takenDown),
-        end: names.length === 0 ? Effect.void : Effect.andThen(permitted(caller), end),
-      };
-    },
-  );
+  Effect.map(atMost(atDesk((store) => workersOf(store, tree, file))), (names) => {
+    const end = atDesk((store) => endPlacedOf(store, tree, names));
+    return {
+      ...NOTHING_PLACED,
+      changes: names.map(takenDown),
+      end: names.length === 0 ? Effect.void : Effect.andThen(permitted(caller), end),
+    };
+  });
+
+/** A look at a database that is cut off, and says nothing. */
+const atMost = <Reply>(look: Effect.Effect<Reply, HoldfastError>): Effect.Effect<Reply, HoldfastError> =>
+  Effect.timeoutOrElse(look, {
+    duration: CLUSTER_ANSWER_MS,
+    orElse: () =>
+      Effect.fail(
+        new HoldfastError("UNAVAILABLE", `The database gave no answer within ${CLUSTER_ANSWER_MS} ms.`, {
+          suggestion: "See what is wrong with: agent cluster status",
+        }),
+      ),
+  });
 
 interface TreeAtDesk {
   readonly plan: TreePlan;

@@ -1,10 +1,10 @@
 /** tree/*: starts and stops the tree of a file: here, and on the cluster where it places workers (decision 0083). */
 import { Effect } from "effect";
-import { HoldfastError } from "../../protocol/errors.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { placementProblems, splitTree } from "../../protocol/placed-tree.ts";
 import { treeIn } from "../../protocol/tree-standing.ts";
-import { NOTHING_PLACED } from "../cluster-api.ts";
+import { NOTHING_PLACED, type PlacedTree } from "../cluster-api.ts";
 import { invalidRequest } from "../request.ts";
 import { type Handlers, keyed, type RequestHandler } from "./handler.ts";
 
@@ -20,10 +20,9 @@ const apply: RequestHandler<"tree/apply"> = {
       const who = caller();
       const how = { client_env, caller: who };
       const owner = { tree: tree.name, file: tree.file };
-      const looked = yield* Effect.result(cluster.tree({ owner, workers, caller: who }));
-      // The workers of this machine need no database.
-      if (looked._tag === "Failure" && (workers.length > 0 || looked.failure.code !== "UNAVAILABLE"))
-        return yield* Effect.fail(looked.failure);
+      const looked = yield* looking(cluster.tree({ owner, workers, caller: who }));
+      // The workers of this machine need no cluster.
+      if (looked._tag === "Failure" && workers.length > 0) return yield* Effect.fail(looked.failure);
       const unseen = looked._tag === "Failure" ? { unseen: looked.failure.message } : {};
       const placed = looked._tag === "Failure" ? NOTHING_PLACED : looked.success;
       const isLocal = placed.changes.length === 0;
@@ -55,11 +54,12 @@ const down: RequestHandler<"tree/down"> = {
     Effect.gen(function* () {
       const who = caller();
       const owner = file ?? treeIn(yield* runtime.tree(), tree)?.file;
-      const looked = yield* Effect.result(cluster.treeDown({ tree, file: owner, caller: who }));
       const how = { caller: who, ...(file === undefined ? {} : { file }) };
       const here = yield* Effect.result(runtime.downTree(tree, how));
       const isHere = here._tag === "Success";
       if (!isHere && here.failure.code !== "WORKER_NOT_FOUND") return yield* Effect.fail(here.failure);
+      // A cluster that does not answer keeps nothing of this machine alive.
+      const looked = yield* looking(cluster.treeDown({ tree, file: owner, caller: who }));
       if (looked._tag === "Failure")
         return yield* Effect.fail(isHere ? notSeen(tree, looked.failure) : looked.failure);
       const placed = looked.success;
@@ -69,6 +69,10 @@ const down: RequestHandler<"tree/down"> = {
       return success({ ...reply, changes: [...reply.changes, ...placed.changes] });
     }),
 };
+
+/** Also what nobody expected, such as a file that cannot be read, is a failure of the look alone. */
+const looking = (look: Effect.Effect<PlacedTree, HoldfastError>) =>
+  Effect.result(Effect.catchDefect(look, (defect) => Effect.fail(asHoldfastError(defect))));
 
 const notSeen = (tree: string, { code, message }: HoldfastError): HoldfastError =>
   new HoldfastError(
