@@ -7,7 +7,7 @@ import { readRegular } from "../../base/files/regular-file.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { CLUSTER_FILE_MAX_BYTES } from "../../base/limits.ts";
 import type { KeptMembership } from "../../cluster/node/machine.ts";
-import type { NodeLabels } from "../../cluster/rows.ts";
+import type { NewNode, NodeLabels } from "../../cluster/rows.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { clusterFile, clusterLeaseFile } from "../paths.ts";
 
@@ -74,6 +74,12 @@ export const forgetKept = (stateDir: string): void => {
   rmSync(clusterLeaseFile(stateDir), { force: true });
   rmSync(clusterFile(stateDir), { force: true });
 };
+
+/** In the tables of the cluster. */
+export const rowOf = (
+  { name, labels, capacity, endpoint }: Pick<KeptNode, "name" | "labels" | "capacity" | "endpoint">,
+  store_id: string,
+): NewNode => ({ id: name, store_id, labels, capacity, endpoint });
 
 /** A machine may have a name that no node can have. */
 export const nameOfMachine = (): string =>

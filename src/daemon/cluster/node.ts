@@ -42,7 +42,7 @@ import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
 import { LeaseGuard } from "./guard.ts";
-import { forgetKept, holdsLease, type KeptNode, nameOfMachine, readKept, writeKept } from "./kept.ts";
+import { forgetKept, holdsLease, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { PlacedMachine } from "./machine.ts";
@@ -444,8 +444,3 @@ const changeOf = ({ name, labels, capacity }: KeptNode, effect: ClusterChange["e
   capacity,
   effect,
 });
-
-const rowOf = (
-  { name, labels, capacity, endpoint }: Pick<KeptNode, "name" | "labels" | "capacity" | "endpoint">,
-  store_id: string,
-): NewNode => ({ id: name, store_id, labels, capacity, endpoint });
