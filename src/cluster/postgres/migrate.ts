@@ -2,7 +2,7 @@
 import type pg from "pg";
 import { CLUSTER_MIGRATE_MAX_MS } from "../../base/limits.ts";
 import { ClusterError } from "../errors.ts";
-import { MIGRATION_LOCK, MIGRATIONS, SCHEMA } from "./schema.ts";
+import { MIGRATION_LOCK, MIGRATIONS, OLDEST_READER, SCHEMA } from "./schema.ts";
 
 /** The tables are not those of this Holdfast, so it leaves them alone. 0: there are none. */
 export class ClusterTablesError extends ClusterError {
@@ -18,17 +18,30 @@ export class ClusterTablesError extends ClusterError {
   }
 }
 
-const VERSION = "select coalesce(max(version), 0)::integer as version from migration";
+/** `oldest` is missing in tables of an early Holdfast. */
+const VERSION = `select version, (to_jsonb(m)->>'oldest')::integer as oldest from migration m order by version desc limit 1`;
 
-/** Rejects with ClusterTablesError unless the tables are those of this Holdfast. Changes nothing. */
+interface Tables {
+  readonly version: number;
+  /** OLDEST_READER of the Holdfast that made them. */
+  readonly oldest: number | null;
+}
+
+const NO_TABLES: Tables = { version: 0, oldest: null };
+
+const isNewer = ({ version, oldest }: Tables, known: number): boolean =>
+  version > known && (oldest ?? version) <= known;
+
+/** Rejects with ClusterTablesError unless this Holdfast can use the tables. Changes nothing. */
 export const checkTables = async (pool: pg.Pool): Promise<void> => {
   const { rows: found } = await pool.query<{ name: string | null }>("select to_regclass($1) as name", [
     `${SCHEMA}.migration`,
   ]);
   const isThere = found[0]?.name != null;
-  const { rows } = isThere ? await pool.query<{ version: number }>(VERSION) : { rows: [] };
-  const version = rows[0]?.version ?? 0;
-  if (version !== MIGRATIONS.length) throw new ClusterTablesError(version);
+  const { rows } = isThere ? await pool.query<Tables>(VERSION) : { rows: [] };
+  const tables = rows[0] ?? NO_TABLES;
+  if (tables.version !== MIGRATIONS.length && !isNewer(tables, MIGRATIONS.length))
+    throw new ClusterTablesError(tables.version);
 };
 
 /** The version before, 0 for none, and the one after. */
@@ -47,17 +60,20 @@ export const migrate = async (
     await client.query(
       "create table if not exists migration (version integer primary key, at timestamptz not null)",
     );
-    const { rows } = await client.query<{ version: number }>(VERSION);
-    const version = rows[0]?.version ?? 0;
-    if (version > migrations.length) throw new ClusterTablesError(version);
+    await client.query("alter table migration add column if not exists oldest integer");
+    const { rows } = await client.query<Tables>(VERSION);
+    const tables = rows[0] ?? NO_TABLES;
+    const { version } = tables;
+    if (version > migrations.length && !isNewer(tables, migrations.length))
+      throw new ClusterTablesError(version);
     for (const [at, statements] of migrations.entries()) {
       if (at < version) continue;
       await unhurried(statements);
-      await client.query("insert into migration values ($1, clock_timestamp())", [at + 1]);
+      await client.query("insert into migration values ($1, clock_timestamp(), $2)", [at + 1, OLDEST_READER]);
     }
     await client.query("commit");
     client.release();
-    return { from: version, to: migrations.length };
+    return { from: version, to: Math.max(version, migrations.length) };
   } catch (error) {
     // Its transaction ends with the connection.
     client.release(true);

@@ -12,6 +12,12 @@ export const MIGRATION_LOCK = 7_040_074;
 export const IS_BROUGHT = `worker is not null and not is_late and left(text, 512) ~
   '"type":"(worker_spawn_requested|worker_restart_scheduled|session_started|session_abandoned)"'`;
 
+/**
+ * A Holdfast that knows this many migrations can use these tables, too. Raise it with a migration that takes or renames what an
+ * older one needs: its nodes then lose their lease until they are upgraded.
+ */
+export const OLDEST_READER = 5;
+
 export const MIGRATIONS: readonly string[] = [
   `create table node (
     id text primary key,

@@ -136,6 +136,20 @@ describe("a cluster's store in Postgres", () => {
     await expect(PostgresStore.open(url)).rejects.toThrow(ClusterTablesError);
   });
 
+  it("tables of a newer Holdfast that only adds to them are used as they are", async () => {
+    const url = await fresh();
+    await openAt(url);
+    const client = await connected(url);
+    await client.query("alter table node add column colour text");
+    const [newer, known] = [MIGRATIONS.length + 1, MIGRATIONS.length];
+    await client.query("insert into migration values ($1, clock_timestamp(), $2)", [newer, known]);
+    const store = await openAt(url);
+    expect(await store.renew(await joined(store, "a"))).toBe(true);
+    expect(await store.migrate()).toEqual({ from: newer, to: newer });
+    await client.query("update migration set oldest = $1 where version = $1", [newer]);
+    await expect(PostgresStore.open(url)).rejects.toThrow(ClusterTablesError);
+  });
+
   it("newer tables are noticed by a store that has used the older ones, and it goes on once they are its own", async () => {
     const url = await fresh();
     const store = await openAt(url);
