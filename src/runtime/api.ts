@@ -256,13 +256,15 @@ export interface RuntimeApi {
   resume(ref: string, options: ResumeRequest): Effect.Effect<SpawnReply, HoldfastError>;
   /**
    * Brings a tree in line with its file. Returns once that is on record; `tree` shows its progress. `dry_run`: tells the changes.
-   * `client_env`: variables of the client for all its workers.
+   * `client_env`: variables of the client for all its workers. `ending`: placed workers of a cluster that end before the tree is
+   * applied, so that a dry run passes over those that live here.
    */
   applyTree(
     spec: TreeSpec,
     options?: {
       readonly dry_run?: boolean;
       readonly client_env?: Readonly<Record<string, string>>;
+      readonly ending?: readonly string[];
     } & CallerOptions,
   ): Effect.Effect<AppliedReply, HoldfastError>;
   /** Stops a tree in order and removes it. With `file`, only if that file owns it. */

@@ -26,12 +26,13 @@ const apply: RequestHandler<"tree/apply"> = {
       const unseen = looked._tag === "Failure" ? { unseen: looked.failure.message } : {};
       const placed = looked._tag === "Failure" ? NOTHING_PLACED : looked.success;
       const isLocal = placed.changes.length === 0;
+      const ending = placed.changes.flatMap(({ path, action }) => (action === "remove" ? [path] : []));
       if (isLocal || dry_run) {
-        const reply = yield* runtime.applyTree(here, { ...how, dry_run });
+        const reply = yield* runtime.applyTree(here, { ...how, dry_run, ending });
         return success({ ...reply, changes: [...reply.changes, ...placed.changes], ...unseen });
       }
       // Nothing is changed on the cluster for a file that this daemon refuses.
-      const { changes } = yield* runtime.applyTree(here, { ...how, dry_run: true });
+      const { changes } = yield* runtime.applyTree(here, { ...how, dry_run: true, ending });
       const moving = changes.flatMap(({ path, action }) =>
         action === "remove" && workers.some(({ name }) => name === path) ? [path] : [],
       );

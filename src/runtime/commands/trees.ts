@@ -15,14 +15,14 @@ export const applyingTrees =
     forest: Forest,
     schedules: Pick<Schedules, "ofFile">,
   ): RuntimeApi["applyTree"] =>
-  (asked, { dry_run = false, client_env = {}, ...how } = {}) =>
+  (asked, { dry_run = false, client_env = {}, ending = [], ...how } = {}) =>
     Effect.gen(function* () {
       const spec = withClientEnvironment(asked, client_env);
       if (admission.isClosed())
         return yield* Effect.fail(new HoldfastError("UNAVAILABLE", "The runtime is shutting down."));
       const by = yield* askerOfAll(authority, how, "bring up a tree");
       const file = yield* schedules.ofFile(spec.name, spec.schedules ?? [], by);
-      const applied = yield* forest.apply(spec, { dry_run, by });
+      const applied = yield* forest.apply(spec, { dry_run, by, ending: dry_run ? ending : [] });
       if (!dry_run) yield* file.commit;
       return { ...applied, changes: [...applied.changes, ...file.changes] };
     });

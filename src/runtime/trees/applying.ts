@@ -36,9 +36,11 @@ interface WantedWorker {
   readonly startable: StartableSpec;
 }
 
-interface ApplyOptions {
+export interface ApplyOptions {
   readonly dry_run: boolean;
   readonly by: string;
+  /** Placed workers of a cluster that end before: their names are free then. */
+  readonly ending: readonly string[];
 }
 
 export class Applying {
@@ -56,10 +58,10 @@ export class Applying {
   apply(
     tree: Tree,
     spec: TreeSpec,
-    { dry_run, by }: ApplyOptions,
+    { dry_run, by, ending }: ApplyOptions,
   ): Effect.Effect<readonly TreeChange[], HoldfastError> {
     const applied = Effect.gen({ self: this }, function* () {
-      const taken = this.refuseTaken(spec);
+      const taken = this.refuseTaken(spec, ending);
       if (taken !== undefined) return yield* Effect.fail(taken);
       const wanted = yield* this.checkAll(spec);
       const desired = withSpecs(spec, wanted);
@@ -105,7 +107,7 @@ export class Applying {
     });
   }
 
-  private refuseTaken(spec: TreeSpec): HoldfastError | undefined {
+  private refuseTaken(spec: TreeSpec, ending: readonly string[]): HoldfastError | undefined {
     const own = this.known.find(spec.name)?.state();
     if (own !== undefined && own.file !== "" && own.file !== spec.file)
       return new HoldfastError("ALREADY_EXISTS", `The tree "${spec.name}" belongs to ${own.file}.`, {
@@ -122,7 +124,12 @@ export class Applying {
         });
     }
     for (const { id, spec: living } of this.core.roster.live.values())
-      if (living.supervisor === "root" && living.name !== undefined && paths.has(living.name))
+      if (
+        living.supervisor === "root" &&
+        living.name !== undefined &&
+        paths.has(living.name) &&
+        !(living.placed?.worker === living.name && ending.includes(living.name))
+      )
         return new HoldfastError(
           "ALREADY_EXISTS",
           `A living worker is called "${living.name}" already: ${id}.`,

@@ -18,7 +18,7 @@ import { specOf } from "../boot/boot.ts";
 import type { Core } from "../core.ts";
 import { foldTree, treeHistory } from "../fold.ts";
 import type { AppliedReply } from "../replies.ts";
-import { Applying } from "./applying.ts";
+import { Applying, type ApplyOptions } from "./applying.ts";
 import { Members, type RunInScope } from "./members.ts";
 import { makeTree, type Tree } from "./shell.ts";
 
@@ -77,10 +77,7 @@ export class Forest {
 
   // --- what is asked for
 
-  apply(
-    spec: TreeSpec,
-    options: { readonly dry_run: boolean; readonly by: string },
-  ): Effect.Effect<AppliedReply, HoldfastError> {
+  apply(spec: TreeSpec, options: ApplyOptions): Effect.Effect<AppliedReply, HoldfastError> {
     const applied = Effect.gen({ self: this }, function* () {
       const known = this.planted.get(spec.name);
       const tree = known ?? this.plant(emptyTree(spec.name));
