@@ -14,6 +14,8 @@ export interface OwnedRow extends Pick<Placement, "worker" | "desired" | "spec_d
   /** `killed`: by a person. Null where it runs, or ended in another way. */
   readonly over: "completed" | "killed" | null;
   readonly why: string | null;
+  /** Its name is free. One that was killed may still stop on its node. */
+  readonly is_over: boolean;
 }
 
 /** A worker of a file beside its row, in the words of `agent up`. */
@@ -39,7 +41,8 @@ export interface TreeConflict {
   readonly owner: TreeOwner | null;
 }
 
-const isOf = (row: OwnedRow, { tree, file }: TreeOwner): boolean => row.tree === tree && row.file === file;
+export const isOf = (row: OwnedRow, { tree, file }: TreeOwner): boolean =>
+  row.tree === tree && row.file === file;
 
 /** `rows`: those of the tree, and those with the name of a wanted worker. */
 export const planTree = (

@@ -17,6 +17,7 @@ const row = (worker: string, over: Partial<OwnedRow> = {}): OwnedRow => ({
   worker_id: "W",
   why: null,
   over: null,
+  is_over: over.desired === "ended",
   ...OWNER,
   ...over,
 });

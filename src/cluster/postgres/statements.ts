@@ -112,6 +112,13 @@ export const OVERVIEW = `
       on n.id = d.node and n.term = d.node_term and n.state in ('active', 'draining')
       where n.id is null)::bigint as unplaced`;
 
+/** Nothing of the worker runs any more, or its node may not run it. */
+const IS_OVER = `(
+    placement.desired = 'ended'
+    or placement.desired = 'killed' and (placement.node is null or exists (
+      select from node o where o.id = placement.node and (
+        o.state = 'left' or placement.on_partition = 'stop' and (o.state = 'dead' or o.term <> placement.node_term)))))`;
+
 export const PLACE = `
   insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec, request, tree, file)
   values ($1, $2, 'running', $3, $4, 0, 0, $5, $6, $7, $8)
@@ -120,11 +127,7 @@ export const PLACE = `
     node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null,
     request = excluded.request, ended_at = null,
     tree = excluded.tree, file = excluded.file, over = null
-  where placement.spec <> '' and (
-    placement.desired = 'ended'
-    or placement.desired = 'killed' and (placement.node is null or exists (
-      select from node o where o.id = placement.node and (
-        o.state = 'left' or placement.on_partition = 'stop' and (o.state = 'dead' or o.term <> placement.node_term)))))`;
+  where placement.spec <> '' and ${IS_OVER}`;
 
 export const PLACED = `select worker, desired, node, worker_id, why, spec_digest from placement where worker = $1 or worker_id = $1 limit 1`;
 
@@ -196,14 +199,16 @@ export const KILL = `
 
 /** Those of a tree, and those of the names $2. */
 export const OF_TREE = `
-  select worker, desired, spec_digest, node, worker_id, why, tree, file, over from placement
+  select worker, desired, spec_digest, node, worker_id, why, tree, file, over, ${IS_OVER} as is_over from placement
   where tree = $1 or worker = any ($2::text[]) order by worker`;
 
 /** It ends, since its file has another spec for it. */
 export const RETIRE = `
   update placement set desired = 'killed' where worker = $1 and tree = $2 and desired = 'running'`;
 
-export const DISOWN = `update placement set tree = null, file = null where worker = $1 and tree = $2`;
+/** Another `agent up` may have placed it again: then it is its file's. */
+export const DISOWN = `
+  update placement set tree = null, file = null where worker = $1 and tree = $2 and desired <> 'running'`;
 
 /**
  * $1 node, $2 store, $3 epoch, $4 first seq, $5 last seq, $6 workers, $7 terms, $8 texts, one a line. One long text costs a client far

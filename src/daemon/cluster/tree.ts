@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Effect } from "effect";
 import { CLUSTER_ANSWER_MS, CLUSTER_ANSWER_OF_NODE_MS, CLUSTER_ASK_NODE_MS } from "../../base/limits.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
-import { type OwnedRow, planTree, type TreeOwner, type TreePlan } from "../../cluster/tree.ts";
+import { isOf, type OwnedRow, planTree, type TreeOwner, type TreePlan } from "../../cluster/tree.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { WaitingWorker } from "../../protocol/replies/cluster.ts";
@@ -80,14 +80,13 @@ const lookAtTree = async (
   throw plan.owner?.tree === owner.tree ? ofAnotherFile(plan.owner) : taken(plan.worker);
 };
 
-/** Ends workers as `agent kill NAME` does. Their names are free then, or once their nodes are dead. */
+/** Their names are free then. Throws before any is disowned if one still stops on its node: started here it would run twice. */
 const endPlacedOf = async (store: TreeDesk, tree: string, names: readonly string[]): Promise<void> => {
   const ending = new Set(names);
-  for (const { worker, desired } of await store.ofTree(tree, []))
-    if (ending.has(worker) && desired !== "ended") await store.kill(worker);
-  await untilNone(store, tree, ({ worker, desired, node }) => {
-    return ending.has(worker) && desired !== "ended" && node !== null;
-  });
+  for (const worker of names) await store.retire(worker, tree);
+  const rows = await untilNone(store, tree, (row) => ending.has(row.worker) && stops(row));
+  const left = rows.find(({ worker, is_over }) => ending.has(worker) && !is_over);
+  if (left !== undefined) throw stops(left) ? stillStops(tree, left) : placedAgain(tree, left);
   for (const worker of names) await store.disown(worker, tree);
 };
 
@@ -110,7 +109,7 @@ const startPlaced = async (
   return (await waitingIn(store)).filter(({ name }) => wanted.has(name));
 };
 
-/** A worker that was killed frees its name within moments. */
+/** A worker that was killed frees its name within moments. One that another `agent up` of the file has placed alike is done. */
 const placeAll = async (
   store: TreeDesk,
   owner: TreeOwner,
@@ -125,9 +124,16 @@ const placeAll = async (
       if (!(await store.place(asked, text, null, owner))) refused.push(name);
     }
     const rows = refused.length === 0 ? [] : await store.ofTree(owner.tree, refused);
-    const held = rows.find(({ worker, desired }) => refused.includes(worker) && desired === "running");
-    if (held !== undefined || (ms <= 0 && refused.length > 0)) throw taken(held?.worker ?? refused[0]!);
-    left = refused;
+    const known = new Map(rows.map((row) => [row.worker, row]));
+    const isDone = (row: OwnedRow | undefined): boolean =>
+      row?.desired === "running" &&
+      isOf(row, owner) &&
+      row.spec_digest === wanted.get(row.worker)!.asked.spec_digest;
+    left = refused.filter((name) => !isDone(known.get(name)));
+    const held = left.find((name) => known.get(name)?.desired === "running");
+    if (held !== undefined) throw taken(held);
+    const late = ms <= 0 ? left[0] : undefined;
+    if (late !== undefined) throw lateFor(owner.tree, late, known.get(late));
     if (left.length > 0) await sleep(CLUSTER_ASK_NODE_MS);
   }
 };
@@ -175,6 +181,23 @@ const takenDown = (path: string): TreeChange => ({
   action: "remove",
   reason: "its tree was taken down",
 });
+
+const stops = ({ desired, is_over }: OwnedRow): boolean => desired === "killed" && !is_over;
+
+const lateFor = (tree: string, worker: string, row: OwnedRow | undefined): HoldfastError =>
+  row !== undefined && stops(row) ? stillStops(tree, row) : taken(worker);
+
+const stillStops = (tree: string, { worker, node }: OwnedRow): HoldfastError =>
+  new HoldfastError("TIMEOUT", `The worker ${worker} of ${tree} still stops on the node ${node}.`, {
+    suggestion: `Run the same command again when it has ended. If that machine is gone: agent cluster leave --gone ${node}`,
+    details: { path: worker },
+  });
+
+const placedAgain = (tree: string, { worker }: OwnedRow): HoldfastError =>
+  new HoldfastError("INVALID_STATE", `Another \`agent up\` of ${tree} has placed ${worker} meanwhile.`, {
+    suggestion: "Run the same command again.",
+    details: { path: worker },
+  });
 
 const notStarted = ({ tree }: TreeOwner, { worker, node, why }: OwnedRow): HoldfastError =>
   new HoldfastError(

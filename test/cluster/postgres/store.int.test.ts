@@ -181,6 +181,32 @@ describe("a cluster's store in Postgres", () => {
   });
 });
 
+describe("a placed worker of a file", () => {
+  it("is its file's while it runs, also where a look before saw it end", async () => {
+    const store = await openAt(await fresh());
+    const owner = { tree: "shop", file: "/shop.yaml" };
+    const seen = async () => {
+      const [row] = await store.ofTree("shop", []);
+      return row && [row.desired, row.is_over];
+    };
+    const far = { worker: "far", spec_digest: "", on_partition: "continue", needs: {} } as const;
+    expect(await store.place(far, "spec", null, owner)).toBe(true);
+    const a = await joined(store, "a");
+    expect(await store.claim("far", 0, a)).toBe(true);
+    expect(await store.disown("far", "shop")).toBe(false);
+    expect(await seen()).toEqual(["running", false]);
+    await store.retire("far", "shop");
+    expect(await seen()).toEqual(["killed", false]);
+    // A node that goes on through a partition may still run it when it is dead.
+    await store.bury("a", a.node_term, 0);
+    expect(await seen()).toEqual(["killed", false]);
+    await store.declareGone("a");
+    expect(await seen()).toEqual(["killed", true]);
+    expect(await store.disown("far", "shop")).toBe(true);
+    expect(await seen()).toBeUndefined();
+  });
+});
+
 describe("a Postgres that goes away", () => {
   it("refuses meanwhile, and knows afterwards all that it acknowledged", async () => {
     const url = await fresh();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { type Commands, makeCommands } from "../../cli/support/commands.ts";
+import { type Commands, makeCommands, until } from "../../cli/support/commands.ts";
 import { TestPostgres } from "../../support/postgres.ts";
 import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
 
@@ -78,4 +78,79 @@ it("a cluster.json that cannot be read keeps no worker of this machine from its 
   expect(down).toMatchObject({ error: { code: "FILE_FAILED" } });
   expect(down.error?.message).toContain("is stopped here");
   expect((await a.agent("tree")).stdout).not.toContain("near");
+});
+
+it("a worker that still stops on its node is started nowhere else, and is its file's until it has ended", async () => {
+  const { cluster, machines } = await machinesOf("ends_late", ["a", "b"]);
+  const [a] = machines;
+  const end = join(dir, "end");
+  const script = cluster.song("far")[2]!.replace("sleep 100000", `until [ -e ${end} ]; do sleep 0.05; done`);
+  const argv = ["sh", "-c", `trap '' TERM; ${script}`];
+  const far = { name: "far", argv, grace: "60s", restart: "transient" };
+  const onB = { ...far, placement: { where: { node: "b" } } };
+  const late = { error: { code: "TIMEOUT", message: "The worker far of late still stops on the node b." } };
+  const ended = async (): Promise<void> => {
+    writeFileSync(end, "");
+    await until(() => !cluster.sings("far"));
+    rmSync(end);
+  };
+  const begun = (starts: number): Promise<void> =>
+    until(() => cluster.starts("far") === starts && cluster.sings("far"));
+  expect((await a.agent("up", "-f", fileOf("late", onB))).exit).toBe(0);
+  await begun(1);
+
+  // It becomes a worker of this machine.
+  const moved = await a.agent("up", "-f", fileOf("late", far));
+  expect(moved).toMatchObject(late);
+  expect(moved.error?.suggestion).toContain("again");
+  expect([cluster.starts("far"), cluster.sings("far"), cluster.overlaps]).toEqual([1, true, []]);
+  await ended();
+  expect((await a.agent("up", "-f", fileOf("late", far))).exit).toBe(0);
+  expect(await cluster.placed("far")).toBe(a);
+  await begun(2);
+  await ended();
+  expect((await a.agent("down", "late")).exit).toBe(0);
+
+  // It has another spec.
+  expect((await a.agent("up", "-f", fileOf("late", onB))).exit).toBe(0);
+  await begun(3);
+  const other = fileOf("late", { ...onB, env: { A: "2" } });
+  expect(await a.agent("up", "-f", other)).toMatchObject(late);
+  await ended();
+  expect((await a.agent("up", "-f", other)).exit).toBe(0);
+  await begun(4);
+
+  // Its tree goes down.
+  expect(await a.agent("down", "late")).toMatchObject(late);
+  expect(cluster.sings("far")).toBe(true);
+  await ended();
+  expect(await a.agent("down", "late")).toMatchObject({ exit: 0, data: { changes: [{ path: "far" }] } });
+  expect(cluster.overlaps).toEqual([]);
+});
+
+it("a worker that was placed on the very node that is asked becomes a local one", async () => {
+  const { cluster, machines } = await machinesOf("ends_here", ["a"]);
+  const [a] = machines;
+  const one = { name: "one", argv: cluster.song("one"), restart: "transient" };
+  const placed = { ...one, placement: { where: { node: "a" } } };
+  expect((await a.agent("up", "-f", fileOf("here", placed))).exit).toBe(0);
+  await until(() => cluster.sings("one"));
+  expect((await a.agent("diff", "-f", fileOf("here", one))).error).toBeNull();
+  expect((await a.agent("up", "-f", fileOf("here", one))).error).toBeNull();
+  await until(() => cluster.starts("one") === 2);
+  expect((await a.agent("tree")).stdout).toContain('"one"');
+  expect(cluster.overlaps).toEqual([]);
+});
+
+it("two `agent up` of one file at once, on two nodes, are both done", async () => {
+  const { cluster, machines } = await machinesOf("ends_twice", ["a", "b"]);
+  const far = { argv: ["sleep", "1000"], restart: "transient", placement: { where: { node: "b" } } };
+  const names = ["p", "q", "r", "s", "t", "u"];
+  const file = fileOf("both", ...names.map((name) => ({ ...far, name })));
+  for (let round = 1; round <= 3; round += 1) {
+    const both = await Promise.all(machines.map(({ agent }) => agent("up", "-f", file)));
+    expect(both.map(({ error }) => error)).toEqual([null, null]);
+    for (const { agent } of machines) await agent("down", "both");
+  }
+  expect(await cluster.listed(machines[1], "p")).toBeUndefined();
 });
