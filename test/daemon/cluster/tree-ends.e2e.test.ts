@@ -3,13 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { CLUSTER_STATEMENT_MAX_MS } from "../../../src/base/limits.ts";
 import { type Commands, makeCommands, until } from "../../cli/support/commands.ts";
 import { TestPostgres } from "../../support/postgres.ts";
 import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
+import { CuttableWay } from "./support/way.ts";
 
 let postgres: TestPostgres;
 let dir: string;
-const made: { close(): Promise<void> }[] = [];
+const made: { close(): unknown }[] = [];
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "holdfast-tree-ends-"));
   postgres = await TestPostgres.start();
@@ -22,9 +24,10 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const machinesOf = async (name: string, names: readonly string[]) => {
+const machinesOf = async (name: string, names: readonly string[], portOfB = postgres.port) => {
   const url = await postgres.database(name);
-  const cluster = await ClusterOfMachines.start(() => url, names);
+  const urlOfB = url.replace(`:${postgres.port}/`, `:${portOfB}/`);
+  const cluster = await ClusterOfMachines.start((machine) => (machine === "b" ? urlOfB : url), names);
   made.push(cluster);
   return { cluster, machines: cluster.machines as readonly [ClusterMachine, ClusterMachine] };
 };
@@ -153,4 +156,37 @@ it("two `agent up` of one file at once, on two nodes, are both done", async () =
     for (const { agent } of machines) await agent("down", "both");
   }
   expect(await cluster.listed(machines[1], "p")).toBeUndefined();
+});
+
+it("a node that is cut off keeps the worker that goes on there, and its own files ask a silent database briefly", async () => {
+  const way = await CuttableWay.make(postgres.port);
+  made.push(way);
+  const { cluster, machines } = await machinesOf("ends_cut", ["a", "b"], way.port);
+  const [a, b] = machines;
+  const far = { name: "far", argv: cluster.song("far"), restart: "transient" };
+  const onB = { ...far, placement: { where: { node: "b" }, on_partition: "continue" } };
+  expect((await a.agent("up", "-f", fileOf("cut", onB))).exit).toBe(0);
+  await until(() => cluster.sings("far"));
+  way.cut();
+
+  const asked = performance.now();
+  const up = await b.agent("up", "-f", fileOf("own", NEAR));
+  expect(performance.now() - asked).toBeLessThan(CLUSTER_STATEMENT_MAX_MS);
+  expect(up).toMatchObject({ exit: 0, data: { effect: "created" } });
+  expect(up.warnings.join()).toContain("were not looked at");
+  expect(await b.agent("down", "own")).toMatchObject({ error: { code: "UNAVAILABLE" } });
+  expect(await cluster.listed(b, "near")).toBeUndefined();
+
+  for (const argv of [
+    ["up", "-f", fileOf("cut", far)],
+    ["down", "cut"],
+  ]) {
+    const { error } = await a.agent(...argv);
+    expect(error).toMatchObject({
+      code: "TIMEOUT",
+      message: "The worker far of cut still stops on the node b.",
+    });
+    expect(error?.suggestion).toContain("agent cluster leave --gone b");
+  }
+  expect([cluster.sings("far"), cluster.starts("far"), cluster.overlaps]).toEqual([true, 1, []]);
 });
