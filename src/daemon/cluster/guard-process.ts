@@ -62,6 +62,7 @@ sub other_thread {
   for (grep { /^\d+$/ && $_ != $pid } readdir($tasks)) {
     return "$pid/task/$_" if slurp("/proc/$pid/task/$_/stat") && $bytes =~ /.*\) [^ZXx]/s;
   }
+  0;
 }
 sub stat_of {
   slurp("/proc/$_[0]/stat") && $bytes =~ /.*\) (.*)/s or return;
