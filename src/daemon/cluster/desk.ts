@@ -93,15 +93,25 @@ const placedAnew = async (
 const nameFor = (key: string | undefined): string =>
   `placed-${key === undefined ? newId(Date.now()).toLowerCase() : sha256Digest(key).slice(-26)}`;
 
+/** Looks until it has the answer, or until a node has had its time for one; resolves with the last look. */
+export const untilAnswered = async <Seen>(
+  look: () => Promise<Seen>,
+  isAnswer: (seen: Seen) => boolean,
+): Promise<Seen> => {
+  for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
+    const seen = await look();
+    if (left <= 0 || isAnswer(seen)) return seen;
+    await sleep(CLUSTER_ASK_NODE_MS);
+  }
+};
+
 /** At once where no node has what it needs: there is nothing to wait for. */
 const untilBegun = async (store: Desk, worker: string, needs: NodeLabels): Promise<PlacedRow | undefined> => {
   const first = await store.placed(worker);
   if (first?.node === null && first.desired === "running" && (await fitsNowhere(store, needs))) return first;
-  for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
-    const row = await store.placed(worker);
-    if (row === undefined || row.desired !== "running" || row.worker_id !== null || left <= 0) return row;
-    await sleep(CLUSTER_ASK_NODE_MS);
-  }
+  const hasBegun = (row: PlacedRow | undefined): boolean =>
+    row === undefined || row.desired !== "running" || row.worker_id !== null;
+  return untilAnswered(() => store.placed(worker), hasBegun);
 };
 
 export const fitsNowhere = async (store: Desk, needs: NodeLabels): Promise<boolean> => {
@@ -150,12 +160,10 @@ export const killPlaced = async (
   if (dry_run) return { ...told, effect: isFirst ? "would_delete" : "noop", status: STATUS[before.desired] };
   const effect = isFirst ? "deleted" : "noop";
   if (isFirst) await store.kill(name);
-  for (let left = CLUSTER_ANSWER_OF_NODE_MS; left > 0; left -= CLUSTER_ASK_NODE_MS) {
-    const row = await store.placed(name);
-    if (row === undefined || row.desired === "ended" || row.node === null)
-      return { ...told, effect, status: "cancelled" };
-    await sleep(CLUSTER_ASK_NODE_MS);
-  }
+  const isOver = (row: PlacedRow | undefined): boolean =>
+    row === undefined || row.desired === "ended" || row.node === null;
+  const last = await untilAnswered(() => store.placed(name), isOver);
+  if (isOver(last)) return { ...told, effect, status: "cancelled" };
   // Its node is away. It stops there before its lease is over, and starts nowhere.
   return { ...told, effect };
 };

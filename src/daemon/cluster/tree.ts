@@ -10,7 +10,7 @@ import type { WaitingWorker } from "../../protocol/replies/cluster.ts";
 import type { TreeChange } from "../../protocol/replies/trees.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { type AskedTree, type AskedTreeDown, NOTHING_PLACED, type PlacedTree } from "../cluster-api.ts";
-import { type Desk, fitsNowhere, placementOf, taken, waitingIn } from "./desk.ts";
+import { type Desk, fitsNowhere, placementOf, taken, untilAnswered, waitingIn } from "./desk.ts";
 
 type TreeDesk = Desk & Pick<PostgresStore, "ofTree" | "retire" | "disown">;
 
@@ -154,17 +154,15 @@ const placesExist = async (
 };
 
 /** The rows of a tree once none is as `isWaited` says, or after the time that a node has for an answer. */
-const untilNone = async (
+const untilNone = (
   store: TreeDesk,
   tree: string,
   isWaited: (row: OwnedRow) => boolean,
-): Promise<readonly OwnedRow[]> => {
-  for (let left = CLUSTER_ANSWER_OF_NODE_MS; ; left -= CLUSTER_ASK_NODE_MS) {
-    const rows = await store.ofTree(tree, []);
-    if (left <= 0 || !rows.some(isWaited)) return rows;
-    await sleep(CLUSTER_ASK_NODE_MS);
-  }
-};
+): Promise<readonly OwnedRow[]> =>
+  untilAnswered(
+    () => store.ofTree(tree, []),
+    (rows) => !rows.some(isWaited),
+  );
 
 /** The workers of a tree that is taken down, by the file that owns it if the caller knows one. */
 const workersOf = async (
