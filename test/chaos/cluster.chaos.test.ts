@@ -3,11 +3,10 @@
  * each runs again, and the copies of all logs are dense. HOLDFAST_FAULTS says how many.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SCHEMA } from "../../src/cluster/postgres/schema.ts";
 import { until } from "../cli/support/commands.ts";
 import { type ClusterMachine, ClusterOfMachines } from "../daemon/cluster/support/machines.ts";
+import { copiesIn, rowsIn } from "../daemon/cluster/support/tables.ts";
 import { CuttableWay } from "../daemon/cluster/support/way.ts";
 import { randomOf } from "../sim/random.ts";
 import { TestPostgres } from "../support/postgres.ts";
@@ -71,29 +70,9 @@ const FAULT_KINDS: Readonly<Record<string, (machine: ClusterMachine, ms: number)
   },
 };
 
-const asked = async <Row extends object>(question: string): Promise<readonly Row[]> => {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${SCHEMA}` });
-  await client.connect();
-  const { rows } = await client.query<Row>(question);
-  await client.end();
-  return rows;
-};
-const copies = () =>
-  asked<{ readonly copied_to: number; readonly records: number }>(
-    `select l.copied_to::integer,
-       (select count(*)::integer from record r where r.store_id = l.store_id and r.epoch = l.epoch) as records
-     from log l`,
-  );
 /** For the message of a failure. */
 const placements = (): Promise<readonly object[]> =>
-  asked("select worker, desired, node, node_term, term, starts, why from placement");
-
-const isCopied = async (machine: ClusterMachine): Promise<boolean> => {
-  const { self } = (await machine.agent("cluster", "status")).data as {
-    readonly self: { readonly copy: { readonly behind: number | null } };
-  };
-  return self.copy.behind === 0;
-};
+  rowsIn(url, "select worker, desired, node, node_term, term, starts, why from placement");
 
 it(`${FAULTS} faults of seed ${SEED}: no worker runs twice, and each runs again`, {
   timeout: TIME_MAX_MS,
@@ -117,6 +96,8 @@ it(`${FAULTS} faults of seed ${SEED}: no worker runs twice, and each runs again`
     });
     expect(cluster.overlaps, told).toEqual([]);
   }
-  await until(async () => (await Promise.all(cluster.machines.map(isCopied))).every(Boolean));
-  for (const { copied_to, records } of await copies()) expect(records).toBe(copied_to);
+  await until(async () =>
+    (await Promise.all(cluster.machines.map((each) => cluster.isCopied(each)))).every(Boolean),
+  );
+  for (const { copied_to, records } of await copiesIn(url)) expect(records).toBe(copied_to);
 });

@@ -40,10 +40,7 @@ it("a worker that moves resumes its session, and gives up after the restarts tha
   await until(async () => (await info(a, "fails")).incarnation === 2);
   const { session_id } = await info(a, "talks");
   expect(session_id).toEqual(expect.any(String));
-  await until(
-    async () =>
-      ((await a.agent("cluster", "status")).data.self as { copy: { behind: number } }).copy.behind === 0,
-  );
+  await until(() => cluster.isCopied(a));
 
   await a.agent("drain", "b", "--undo");
   cluster.powerOff(a);

@@ -1,10 +1,9 @@
 /** Nodes whose wall clocks are an hour ahead and an hour behind: no clocks of two machines are compared. */
-import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import { until } from "../../cli/support/commands.ts";
 import { TestPostgres } from "../../support/postgres.ts";
 import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
+import { copiesIn } from "./support/tables.ts";
 
 const HOUR_MS = 3_600_000;
 const SHIFTS: Readonly<Record<string, number>> = { ahead: HOUR_MS, right: 0, behind: -HOUR_MS };
@@ -34,17 +33,6 @@ interface Status {
 }
 const statusOf = async (machine: ClusterMachine): Promise<Status> =>
   (await machine.agent("cluster", "status")).data as unknown as Status;
-
-const copies = async (): Promise<readonly { copied_to: number; records: number }[]> => {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${SCHEMA}` });
-  await client.connect();
-  const { rows } = await client.query(
-    `select l.copied_to::integer, (select count(*)::integer from record r
-       where r.store_id = l.store_id and r.epoch = l.epoch) as records from log l`,
-  );
-  await client.end();
-  return rows;
-};
 
 const shiftOf = async (machine: ClusterMachine): Promise<number> => {
   const { started_at } = (await machine.agent("daemon", "status")).data;
@@ -83,7 +71,7 @@ it("they hold their leases, take over from each other at once, and copy all", as
   await until(async () =>
     (await Promise.all(cluster.machines.map(statusOf))).every(({ self }) => self.copy.behind === 0),
   );
-  const copied = await copies();
+  const copied = await copiesIn(url);
   expect(copied).toHaveLength(cluster.machines.length);
   for (const { copied_to, records } of copied) expect(records).toBe(copied_to);
 });

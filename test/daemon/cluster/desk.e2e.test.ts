@@ -1,30 +1,13 @@
 /** A node of a cluster of real daemons as people ask it: for places, for ends, and to leave, also while one of these is under way. */
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { until } from "../../cli/support/commands.ts";
-import { TestPostgres } from "../../support/postgres.ts";
-import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
+import { useClusters } from "./support/clusters.ts";
+import type { ClusterMachine } from "./support/machines.ts";
 
 /** A desk waits up to ten seconds for a node. */
 const AT_ONCE_MS = 5_000;
 
-let postgres: TestPostgres;
-const made: ClusterOfMachines[] = [];
-beforeAll(async () => {
-  postgres = await TestPostgres.start();
-});
-afterEach(async () => {
-  for (const cluster of made.splice(0)) await cluster.close();
-});
-afterAll(async () => {
-  await postgres?.remove();
-});
-
-const clusterOf = async (name: string, machines: readonly string[]): Promise<ClusterOfMachines> => {
-  const url = await postgres.database(name);
-  const cluster = await ClusterOfMachines.start(() => url, machines);
-  made.push(cluster);
-  return cluster;
-};
+const { clusterOf } = useClusters();
 
 const waitingAt = async (machine: ClusterMachine): Promise<unknown> =>
   (await machine.agent("cluster", "status")).data.waiting;

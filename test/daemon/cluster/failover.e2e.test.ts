@@ -3,12 +3,11 @@
  * which one is the synchronous standby of the other. HOLDFAST_OUTAGE_S says how long no server is there.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import { afterAll, expect, it } from "vitest";
-import { SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import { until } from "../../cli/support/commands.ts";
 import { TestPostgres } from "../../support/postgres.ts";
 import { ClusterOfMachines } from "./support/machines.ts";
+import { copiesIn } from "./support/tables.ts";
 import { CuttableWay } from "./support/way.ts";
 
 const OUTAGE_S = Number(process.env.HOLDFAST_OUTAGE_S ?? 0);
@@ -18,23 +17,6 @@ const closing: (() => unknown)[] = [];
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
-
-interface Copy {
-  readonly store_id: string;
-  readonly copied_to: number;
-  readonly records: number;
-}
-const copiesIn = async (url: string): Promise<readonly Copy[]> => {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${SCHEMA}` });
-  await client.connect();
-  const { rows } = await client.query<Copy>(
-    `select l.store_id, l.copied_to::integer,
-       (select count(*)::integer from record r where r.store_id = l.store_id and r.epoch = l.epoch) as records
-     from log l`,
-  );
-  await client.end();
-  return rows;
-};
 
 it("another server takes over: who goes on does so, who stops runs again, and no copied record is missing", {
   timeout: TIME_MAX_MS,

@@ -1,30 +1,13 @@
 /** Workers that people place on a cluster of real daemons: they run where they shall, move when they must, and never run twice. */
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { until } from "../../cli/support/commands.ts";
-import { TestPostgres } from "../../support/postgres.ts";
-import { ClusterOfMachines } from "./support/machines.ts";
+import { useClusters } from "./support/clusters.ts";
+import type { ClusterOfMachines } from "./support/machines.ts";
 
 /** The design asks for ten seconds on machines that are at rest. */
 const ELSEWHERE_WITHIN_MS = 20_000;
 
-let postgres: TestPostgres;
-const made: ClusterOfMachines[] = [];
-beforeAll(async () => {
-  postgres = await TestPostgres.start();
-});
-afterEach(async () => {
-  for (const cluster of made.splice(0)) await cluster.close();
-});
-afterAll(async () => {
-  await postgres?.remove();
-});
-
-const clusterOf = async (name: string, machines: readonly string[]): Promise<ClusterOfMachines> => {
-  const url = await postgres.database(name);
-  const cluster = await ClusterOfMachines.start(() => url, machines);
-  made.push(cluster);
-  return cluster;
-};
+const { postgres, clusterOf } = useClusters();
 
 it("a worker runs on a node with its labels, is killed from any node, and its name is free again", async () => {
   const cluster = await clusterOf("labels", ["a", "b"]);
@@ -103,9 +86,7 @@ it("the worker of a machine without power runs elsewhere, and not on it when it 
   await until(() => cluster.starts("bird") === 2);
   expect(performance.now() - since).toBeLessThan(ELSEWHERE_WITHIN_MS);
   await lost.agent("daemon", "start");
-  await until(
-    async () => ((await lost.agent("cluster", "status")).data.self as { holds_lease: boolean }).holds_lease,
-  );
+  await until(() => cluster.holdsLease(lost));
   expect(await cluster.listed(lost, "bird")).toBeUndefined();
   expect([cluster.starts("bird"), cluster.overlaps]).toEqual([2, []]);
   expect((await other!.agent("kill", "bird")).data).toMatchObject({ results: [{ effect: "deleted" }] });
@@ -149,9 +130,7 @@ it("a daemon that is killed and starts again within its lease goes on with the s
   const before = await cluster.pidOn(a, "bird");
   await a.killDaemon();
   await a.agent("daemon", "start");
-  await until(
-    async () => ((await a.agent("cluster", "status")).data.self as { holds_lease: boolean }).holds_lease,
-  );
+  await until(() => cluster.holdsLease(a));
   expect(await cluster.pidOn(a, "bird")).toBe(before);
   expect([cluster.starts("bird"), cluster.overlaps]).toEqual([1, []]);
 });
@@ -161,10 +140,10 @@ it("while Postgres is away some agents stop and others go on, and when it is bac
   const [a] = cluster.machines as [ClusterOfMachines["machines"][0]];
   await a.agent(...cluster.canary("stops", "--on-partition", "stop"));
   await a.agent(...cluster.canary("goes-on", "--on-partition", "continue"));
-  await postgres.stop();
+  await postgres().stop();
   await until(async () => (await cluster.where("stops")) === undefined);
   expect(await cluster.where("goes-on")).toBeDefined();
-  await postgres.start();
+  await postgres().start();
   await until(() => cluster.starts("stops") === 2);
   expect([cluster.starts("goes-on"), cluster.overlaps]).toEqual([1, []]);
 });

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeCommands, until } from "../../cli/support/commands.ts";
-import { TestPostgres } from "../../support/postgres.ts";
-import { ClusterOfMachines } from "./support/machines.ts";
+import { useClusters } from "./support/clusters.ts";
+import type { ClusterOfMachines } from "./support/machines.ts";
 
 type Machines = readonly [
   ClusterOfMachines["machines"][0],
@@ -13,27 +13,12 @@ type Machines = readonly [
   ClusterOfMachines["machines"][0],
 ];
 
-let postgres: TestPostgres;
 let dir: string;
-const made: ClusterOfMachines[] = [];
-beforeAll(async () => {
+beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), "holdfast-placed-tree-"));
-  postgres = await TestPostgres.start();
 });
-afterEach(async () => {
-  for (const cluster of made.splice(0)) await cluster.close();
-});
-afterAll(async () => {
-  await postgres?.remove();
-  rmSync(dir, { recursive: true, force: true });
-});
-
-const clusterOf = async (name: string, machines: readonly string[]): Promise<ClusterOfMachines> => {
-  const url = await postgres.database(name);
-  const cluster = await ClusterOfMachines.start(() => url, machines);
-  made.push(cluster);
-  return cluster;
-};
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const { postgres, clusterOf } = useClusters();
 
 /** A file of children, each as a map. JSON is YAML. */
 const fileOf = (file: string, tree: string, children: readonly object[]): string => {
@@ -223,7 +208,7 @@ it("while Postgres is away a file without placed workers comes up, with a warnin
   const [a] = cluster.machines as unknown as Machines;
   const near = { name: "near", argv: ["sleep", "1000"], restart: "transient" };
   const file = fileOf("outage.yaml", "outage", [near]);
-  await postgres.stop();
+  await postgres().stop();
   const up = await a.agent("up", "-f", file);
   expect(up).toMatchObject({ exit: 0, data: { effect: "created" } });
   expect(up.warnings.join()).toContain("were not looked at");
@@ -233,5 +218,5 @@ it("while Postgres is away a file without placed workers comes up, with a warnin
   expect(down.error).toMatchObject({ code: "UNAVAILABLE" });
   expect(down.error?.message).toContain("is stopped here");
   expect(await cluster.listed(a, "near")).toBeUndefined();
-  await postgres.start();
+  await postgres().start();
 });

@@ -46,10 +46,7 @@ it("no worker is moved, stopped or started by it", async () => {
     const env = { PATH: process.env.PATH, HOLDFAST_HOME: machine.home };
     await promisify(execFile)(process.execPath, [next, "daemon", "upgrade"], { env });
     expect((await machine.agent("daemon", "status")).data.version).toBe(NEXT);
-    await until(
-      async () =>
-        ((await machine.agent("cluster", "status")).data.self as { holds_lease: boolean }).holds_lease,
-    );
+    await until(() => cluster.holdsLease(machine));
   }
   expect(await pids()).toEqual(before);
   expect([birds.map((name) => cluster.starts(name)), cluster.overlaps]).toEqual([[1, 1, 1, 1], []]);

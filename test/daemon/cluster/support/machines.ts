@@ -71,10 +71,17 @@ export class ClusterOfMachines {
 
   async join(machine: ClusterMachine, ...more: readonly string[]): Promise<void> {
     await machine.agent("cluster", "join", this.urlOf(machine.name), "--name", machine.name, ...more);
-    await until(
-      async () =>
-        ((await machine.agent("cluster", "status")).data.self as { holds_lease: boolean }).holds_lease,
-    );
+    await until(() => this.holdsLease(machine));
+  }
+
+  async holdsLease(machine: ClusterMachine): Promise<boolean> {
+    return ((await machine.agent("cluster", "status")).data.self as { holds_lease: boolean }).holds_lease;
+  }
+
+  /** All that its log has is in the copy. */
+  async isCopied(machine: ClusterMachine): Promise<boolean> {
+    const { self } = (await machine.agent("cluster", "status")).data;
+    return (self as { copy: { behind: number | null } }).copy.behind === 0;
   }
 
   /** The words of a spawn. */
