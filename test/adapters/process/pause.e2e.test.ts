@@ -17,6 +17,7 @@ const family = async () => {
   const fileOf = (name: string) => join(bench.dir, name);
   await until(
     () =>
+      printed(run).includes("\n") &&
       CHILDREN.every((name) => existsSync(fileOf(name)) && readFileSync(fileOf(`${name}.pid`)).length > 1),
     "all of the family count",
   );
