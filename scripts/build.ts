@@ -225,7 +225,7 @@ const onlyUsed: Plugin = {
   },
 };
 
-/** `dist/web`: the dashboard, each file but the page with a digest in its name, and beside each file its form in Brotli. */
+/** `dist/web`: the dashboard, each file but the page with a digest in its name, all in Brotli. */
 const buildDashboard = async (): Promise<void> => {
   const web = join(dist, "web");
   const { metafile } = await build({
@@ -254,8 +254,9 @@ const buildDashboard = async (): Promise<void> => {
     page = page.replace(`"/${word}"`, `"/${made.find((name) => name.endsWith(`.${suffix}`))}"`);
   writeFileSync(join(web, "index.html"), page);
   for (const name of ["index.html", ...made]) {
-    const bytes = readFileSync(join(web, name));
-    writeFileSync(join(web, `${name}.br`), brotliCompressSync(bytes));
+    const plain = join(web, name);
+    writeFileSync(`${plain}.br`, brotliCompressSync(readFileSync(plain)));
+    rmSync(plain);
   }
 };
 

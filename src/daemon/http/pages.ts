@@ -1,11 +1,13 @@
 /**
  * The files of the dashboard, as the build made them: read once and kept, so that a path is a key of a table and opens no
- * file. They hold no data, so they need no token. Brotli takes long, so the build has done it; gzip takes milliseconds.
+ * file. They hold no data, so they need no token. The build packs them in Brotli alone, which takes long to make and little
+ * to read; gzip takes milliseconds.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import { extname, join } from "node:path";
+import { basename, extname, join } from "node:path";
 
+const BROTLI = ".br";
 /** The smallest first. */
 const ENCODINGS = ["br", "gzip"] as const;
 type Encoding = (typeof ENCODINGS)[number];
@@ -37,22 +39,20 @@ export const readPages = (directory: string): PageFiles => {
   } catch {
     return new Map();
   }
-  const bytesOf = (name: string): Buffer | undefined =>
-    names.includes(name) ? readFileSync(join(directory, name)) : undefined;
+  const { brotliDecompressSync, gzipSync } = process.getBuiltinModule("node:zlib");
   return new Map(
-    names.flatMap((name): [string, PageFile][] => {
+    names.flatMap((packed): [string, PageFile][] => {
+      const name = basename(packed, BROTLI);
       const type = TYPES[extname(name)];
-      const body = bytesOf(name);
-      if (type === undefined || body === undefined) return [];
+      if (type === undefined || name === packed) return [];
+      const br = readFileSync(join(directory, packed));
+      const body = brotliDecompressSync(br);
       const isPage = name === "index.html";
-      const br = bytesOf(`${name}.br`);
-      const encoded = { gzip: gzipped(body), ...(br === undefined ? {} : { br }) };
+      const encoded = { br, gzip: gzipSync(body, { level: 9 }) };
       return [[isPage ? "/" : `/${name}`, { type, isHashed: !isPage, etag: etagOf(body), body, encoded }]];
     }),
   );
 };
-
-const gzipped = (body: Buffer): Buffer => process.getBuiltinModule("node:zlib").gzipSync(body, { level: 9 });
 
 const etagOf = (body: Buffer): string =>
   `"${process.getBuiltinModule("node:crypto").createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
