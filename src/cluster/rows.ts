@@ -53,6 +53,14 @@ export interface Placement {
 
 export type NewPlacement = Pick<Placement, "worker" | "spec_digest" | "on_partition" | "needs">;
 
+/** The one who ended a worker, and how, as for a kill on one machine. */
+export interface Killer {
+  readonly by: string;
+  readonly reason: string;
+  readonly grace_ms?: number | undefined;
+  readonly signal?: string | undefined;
+}
+
 /** The right of a node to run a worker, and to write about it. */
 export interface RunFence extends NodeFence {
   readonly worker: string;

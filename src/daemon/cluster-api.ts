@@ -52,6 +52,9 @@ export const NOTHING_PLACED: PlacedTree = {
 export interface HowToKill {
   readonly caller: Caller;
   readonly dry_run: boolean;
+  readonly reason?: string | undefined;
+  readonly grace_ms?: number | undefined;
+  readonly signal?: string | undefined;
 }
 
 export interface ClusterApi {
@@ -71,7 +74,7 @@ export interface ClusterApi {
   treeDown(asked: AskedTreeDown): Effect.Effect<PlacedTree, HoldfastError>;
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError>;
   /** A tombstone for a placed worker that lives on this node, by its id or name, before it is killed here. */
-  bury(ref: string, caller: Caller): Effect.Effect<void>;
+  bury(ref: string, how: HowToKill): Effect.Effect<void>;
   /** A person says that the machine of a dead node is gone. */
   giveUp(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
   readonly status: Effect.Effect<ClusterStatus, HoldfastError>;

@@ -59,8 +59,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
         isNode() ? Effect.flatMap(api, (known) => known.drain(asked)) : Effect.fail(noNode()),
       giveUp: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.giveUp(asked)) : Effect.fail(noNode()),
-      bury: (ref, caller) =>
-        isNode() ? Effect.ignore(Effect.flatMap(api, (known) => known.bury(ref, caller))) : Effect.void,
+      bury: (ref, how) =>
+        isNode() ? Effect.ignore(Effect.flatMap(api, (known) => known.bury(ref, how))) : Effect.void,
       status: Effect.suspend(() =>
         isNode() ? Effect.flatMap(api, (known) => known.status) : Effect.succeed(NO_STATUS),
       ),

@@ -200,6 +200,8 @@ export interface PlacedWorker {
   readonly isItself: boolean;
   /** The one who killed it last; null if nobody did. */
   readonly killed_by: string | null;
+  /** How the sweep of its end searched. */
+  readonly checked_by?: PerWorker["checked_by"];
 }
 
 /** Parts of a worker's view that cost more than a look at memory. */

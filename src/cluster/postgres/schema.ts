@@ -86,4 +86,8 @@ export const MIGRATIONS: readonly string[] = [
     add column file text,
     add column over text check (over in ('completed', 'killed'));
   create index placement_tree on placement (tree) where tree is not null;`,
+  // The one who ended the worker, with the term that it had then; and how its node searched for what was left of it.
+  `alter table placement
+    add column killer jsonb,
+    add column checked_by text[];`,
 ];

@@ -126,12 +126,20 @@ export const PLACE = `
     spec_digest = excluded.spec_digest, desired = 'running', on_partition = excluded.on_partition, needs = excluded.needs,
     node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null,
     request = excluded.request, ended_at = null,
-    tree = excluded.tree, file = excluded.file, over = null
+    tree = excluded.tree, file = excluded.file, over = null, killer = null, checked_by = null
   where placement.spec <> '' and ${IS_OVER}`;
 
-export const PLACED = `select worker, desired, node, worker_id, why, spec_digest from placement where worker = $1 or worker_id = $1 limit 1`;
+/** An older node that places the name anew leaves the killer of an earlier term there. */
+const KILLER = `case when killer->>'term' = term::text then killer end`;
 
-export const PLACED_BY = `select worker, desired, node, worker_id, why, spec_digest from placement where request = $1`;
+const PLACED_ROW = `
+  select worker, desired, node, worker_id, why, spec_digest, over, ${KILLER} as killer,
+    case when killer->>'term' = term::text then checked_by end as checked_by
+  from placement`;
+
+export const PLACED = `${PLACED_ROW} where worker = $1 or worker_id = $1 limit 1`;
+
+export const PLACED_BY = `${PLACED_ROW} where request = $1`;
 
 /** The newest workers that a node ended with a reason. */
 export const FAILED = `
@@ -186,16 +194,22 @@ export const END = `
   update placement set desired = 'ended', why = $4, over = $5, ended_at = clock_timestamp() where worker = $2 and node = $1 and term = $3 and desired = 'running'`;
 
 /** Workers of a node that have a tombstone, and of which it has not said that nothing is left. */
-export const KILLED_AT = `select worker, term::bigint from placement where node = $1 and desired = 'killed'`;
+export const KILLED_AT = `
+  select worker, term::bigint, ${KILLER} as killer from placement where node = $1 and desired = 'killed'`;
 
 /** Nothing of a worker with a tombstone is left on its node. */
 export const STOPPED = `
-  update placement set desired = 'ended' where worker = $2 and node = $1 and term = $3 and desired = 'killed'`;
+  update placement set desired = 'ended', checked_by = coalesce($4, checked_by)
+  where worker = $2 and node = $1 and term = $3 and desired = 'killed'`;
 
+const KILLED_BY = `$2::jsonb || jsonb_build_object('term', placement.term)`;
+
+/** The first one who kills it stands. */
 export const KILL = `
-  insert into placement (worker, spec_digest, desired, on_partition, term, starts, over)
-  values ($1, '', 'killed', 'stop', 0, 0, 'killed')
-  on conflict (worker) do update set desired = 'killed', over = 'killed'`;
+  insert into placement (worker, spec_digest, desired, on_partition, term, starts, over, killer)
+  values ($1, '', 'killed', 'stop', 0, 0, 'killed', $2::jsonb || '{"term":0}')
+  on conflict (worker) do update set desired = 'killed', over = 'killed',
+    killer = case when placement.desired = 'killed' then placement.killer else ${KILLED_BY} end`;
 
 /** Those of a tree, and those of the names $2. */
 export const OF_TREE = `
@@ -204,7 +218,8 @@ export const OF_TREE = `
 
 /** It ends, since its file has another spec for it. */
 export const RETIRE = `
-  update placement set desired = 'killed' where worker = $1 and tree = $2 and desired = 'running'`;
+  update placement set desired = 'killed', killer = ${KILLED_BY}
+  where worker = $1 and tree = $3 and desired = 'running'`;
 
 /** Another `agent up` may have placed it again: then it is its file's. */
 export const DISOWN = `

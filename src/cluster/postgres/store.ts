@@ -16,6 +16,7 @@ import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
 import type {
   ClusterOverview,
   ClusterView,
+  Killer,
   NewNode,
   NewPlacement,
   NodeFence,
@@ -44,10 +45,21 @@ interface RecordRow {
   readonly text: string;
 }
 
-export interface PlacedRow extends Pick<Placement, "worker" | "desired" | "node" | "spec_digest"> {
-  readonly worker_id: string | null;
+/** A node searches there for what is left of a run. */
+type SearchedPlaces = readonly ("cgroup" | "group" | "marker" | "output" | "descent")[];
+
+export interface PlacedRow
+  extends Pick<Placement, "worker" | "desired" | "node" | "spec_digest">,
+    Pick<OwnedRow, "over" | "worker_id"> {
   /** Why its node could not start it. */
   readonly why: string | null;
+  readonly killer: Killer | null;
+  /** How its node searched for what was left of it. */
+  readonly checked_by: SearchedPlaces | null;
+}
+
+export interface KilledRow extends Pick<Placement, "worker" | "term"> {
+  readonly killer: Killer | null;
 }
 
 /** Records as texts. */
@@ -205,9 +217,9 @@ export class PostgresStore implements ClusterStore {
     return this.rows<OwnedRow>(statements.OF_TREE, [tree, names]);
   }
 
-  /** Ends a worker whose file has another spec for it. Nobody has killed it. */
-  retire(worker: string, tree: string): Promise<boolean> {
-    return this.changes(statements.RETIRE, [worker, tree]);
+  /** Ends a worker whose file has another spec for it. Nobody has killed it for good. */
+  retire(worker: string, tree: string, killer: Killer): Promise<boolean> {
+    return this.changes(statements.RETIRE, [worker, killer, tree]);
   }
 
   /** The worker is its file's no longer. */
@@ -265,17 +277,17 @@ export class PostgresStore implements ClusterStore {
   }
 
   /** Killed workers of a node whose end it has not told. */
-  killedAt(node: string): Promise<readonly { readonly worker: string; readonly term: number }[]> {
+  killedAt(node: string): Promise<readonly KilledRow[]> {
     return this.rows(statements.KILLED_AT, [node]);
   }
 
   /** Nothing of a killed worker is left on its node, so its name is free again. */
-  stopped({ worker, node, term }: RunFence): Promise<boolean> {
-    return this.changes(statements.STOPPED, [node, worker, term]);
+  stopped({ worker, node, term }: RunFence, checked_by?: SearchedPlaces): Promise<boolean> {
+    return this.changes(statements.STOPPED, [node, worker, term, checked_by ?? null]);
   }
 
-  async kill(worker: string): Promise<void> {
-    await this.changes(statements.KILL, [worker]);
+  async kill(worker: string, killer: Killer | null = null): Promise<void> {
+    await this.changes(statements.KILL, [worker, killer]);
   }
 
   async append(

@@ -7,7 +7,7 @@ import {
 } from "../../base/limits.ts";
 import { fateOf } from "../../cluster/fate.ts";
 import type { PlacedRow, PostgresStore } from "../../cluster/postgres/store.ts";
-import type { NewPlacement, NodeLabels } from "../../cluster/rows.ts";
+import type { Killer, NewPlacement, NodeLabels } from "../../cluster/rows.ts";
 import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
@@ -145,25 +145,30 @@ export const waitingIn = async (store: Desk): Promise<NonNullable<ClusterStatus[
   });
 };
 
+/** One that ended for another reason than these has failed. */
+const endedAs = ({ over, killer }: PlacedRow): PerWorker["status"] =>
+  over === "completed" ? "completed" : over === "killed" || killer !== null ? "cancelled" : "failed";
+
 /** Undefined: no worker of that name is placed. */
 export const killPlaced = async (
   store: Pick<Desk, "placed" | "kill">,
   worker: string,
-  dry_run: boolean,
+  { killer, dry_run }: { readonly killer: Killer; readonly dry_run: boolean },
 ): Promise<PerWorker | undefined> => {
   const before = await store.placed(worker);
   if (before === undefined) return undefined;
   const name = before.worker;
   const told = { id: before.worker_id ?? name, name, ok: true, status: null, error: null };
-  if (before.desired === "ended") return { ...told, effect: "noop" };
+  if (before.desired === "ended") return { ...told, effect: "noop", status: endedAs(before) };
   const isFirst = before.desired === "running";
   if (dry_run) return { ...told, effect: isFirst ? "would_delete" : "noop", status: STATUS[before.desired] };
   const effect = isFirst ? "deleted" : "noop";
-  if (isFirst) await store.kill(name);
+  if (isFirst) await store.kill(name, killer);
   const isOver = (row: PlacedRow | undefined): boolean =>
     row === undefined || row.desired === "ended" || row.node === null;
   const last = await untilAnswered(() => store.placed(name), isOver);
-  if (isOver(last)) return { ...told, effect, status: "cancelled" };
+  const checked_by = last?.checked_by == null ? {} : { checked_by: last.checked_by };
+  if (isOver(last)) return { ...told, effect, status: "cancelled", ...checked_by };
   // Its node is away. It stops there before its lease is over, and starts nowhere.
   return { ...told, effect };
 };

@@ -1,12 +1,12 @@
 /** The machine of a node: the workers of its daemon that the cluster placed here, each as a run of its placement. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Effect } from "effect";
+import { Effect, Option } from "effect";
 import { endPlaced } from "../../adapters/process/placed-runs.ts";
-import { CLUSTER_LEASE_GRACE_MS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
+import { CLUSTER_ANSWER_MS, CLUSTER_LEASE_GRACE_MS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
 import type { KeptMembership, NodeMachine, RunOfMember, RunToStart } from "../../cluster/node/machine.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
-import type { RunFence } from "../../cluster/rows.ts";
+import type { Killer, RunFence } from "../../cluster/rows.ts";
 import type { OwnedRow } from "../../cluster/tree.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { PlacedRight } from "../../protocol/worker.ts";
@@ -20,6 +20,10 @@ import { launchSpec } from "./spec.ts";
 const CLUSTER = "cluster";
 /** The one who stops all workers with the daemon. */
 const DAEMON = "daemon";
+
+/** The killer of a worker whose row says nobody else. */
+const HELD_NO_LONGER: Killer = { by: CLUSTER, reason: "its node of the cluster holds it no longer" };
+const AT_ONCE = { grace_ms: CLUSTER_LEASE_GRACE_MS };
 
 export interface MachineGround {
   readonly node: string;
@@ -66,19 +70,18 @@ export class PlacedMachine implements NodeMachine {
   }
 
   sweep(worker: string): Promise<void> {
-    return this.end((right) => right.worker === worker, CLUSTER_LEASE_GRACE_MS);
+    return this.end((right) => right.worker === worker, AT_ONCE);
   }
 
   async stop(worker: string): Promise<void> {
     const placed = await this.placed(worker);
-    await this.end((right) => right.worker === worker);
+    await this.end((right) => right.worker === worker, await this.killerOf(worker));
     const term = placed[0]?.placed.term;
-    if (term !== undefined)
-      await this.ground.store.stopped(this.fenceOf({ worker, term })).catch(() => false);
+    if (term !== undefined) await this.tellStopped({ worker, term }).catch(() => false);
   }
 
   stopAll(): Promise<void> {
-    return this.end(({ on_partition }) => on_partition === "stop", CLUSTER_LEASE_GRACE_MS);
+    return this.end(({ on_partition }) => on_partition === "stop", AT_ONCE);
   }
 
   async copied(): Promise<void> {
@@ -102,10 +105,10 @@ export class PlacedMachine implements NodeMachine {
   /** Tells of killed workers that nothing of them is left here, so that their names are free again. */
   async tellOfKilled(): Promise<void> {
     const { store, node } = this.ground;
-    for (const { worker, term } of await store.killedAt(node)) {
+    for (const { worker, term, killer } of await store.killedAt(node)) {
       if (this.launching.has(worker)) continue;
-      await this.sweep(worker);
-      await store.stopped(this.fenceOf({ worker, term }));
+      await this.end((right) => right.worker === worker, killer ?? AT_ONCE);
+      await this.tellStopped({ worker, term });
     }
   }
 
@@ -162,7 +165,7 @@ export class PlacedMachine implements NodeMachine {
     const fence = this.fenceOf(run);
     await this.insist(
       "the end of a run",
-      async () => (await store.end(fence, why, over)) || (await store.stopped(fence)),
+      async () => (await store.end(fence, why, over)) || (await this.tellStopped(run)),
     );
   }
 
@@ -178,13 +181,30 @@ export class PlacedMachine implements NodeMachine {
     }
   }
 
+  /** A database that does not answer holds up no stop. */
+  private killerOf(worker: string): Promise<Killer | undefined> {
+    const row = Effect.tryPromise(() => this.ground.store.placed(worker));
+    const asked = Effect.option(Effect.timeout(row, CLUSTER_ANSWER_MS));
+    return Effect.runPromise(Effect.map(asked, (found) => Option.getOrUndefined(found)?.killer ?? undefined));
+  }
+
+  private async tellStopped(run: { readonly worker: string; readonly term: number }): Promise<boolean> {
+    const ofTerm = (await this.placed(run.worker)).find(
+      ({ isItself, placed }) => isItself && placed.term === run.term,
+    );
+    return this.ground.store.stopped(this.fenceOf(run), ofTerm?.checked_by);
+  }
+
   /** Ends workers, and then what a search finds of them. Without a grace they have their own. */
-  private async end(which: (right: PlacedRight) => boolean, grace_ms?: number): Promise<void> {
+  private async end(
+    which: (right: PlacedRight) => boolean,
+    killer: Killer | Pick<Killer, "grace_ms"> = {},
+  ): Promise<void> {
     const ids = (await this.placed()).flatMap((each) =>
       this.isMine(each) && which(each.placed) ? [each.id] : [],
     );
-    const how = { by: CLUSTER, reason: "its node of the cluster holds it no longer", grace_ms };
-    if (ids.length > 0) await this.run(this.ground.runtime.kill({ ids, ...how }));
+    const { by, reason, grace_ms, signal } = { ...HELD_NO_LONGER, ...killer };
+    if (ids.length > 0) await this.run(this.ground.runtime.kill({ ids, by, reason, grace_ms, signal }));
     const { node, store_id } = this.ground;
     await endPlaced(store_id, node, which);
   }

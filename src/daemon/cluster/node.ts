@@ -15,8 +15,7 @@ import {
 import { liveAsMember } from "../../cluster/node/membership.ts";
 import { ship } from "../../cluster/node/shipper.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
-import { isGone, type NewNode } from "../../cluster/rows.ts";
-import type { Caller } from "../../protocol/caller.ts";
+import { isGone, type Killer, type NewNode } from "../../cluster/rows.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type {
   ClusterChange,
@@ -153,11 +152,15 @@ export class NodeSeat implements ClusterApi {
     );
   }
 
-  kill(worker: string, { caller, dry_run }: HowToKill): Effect.Effect<PerWorker | undefined, HoldfastError> {
-    return Effect.andThen(
-      this.ground.runtime.permitAll(caller, "kill a worker of the cluster"),
-      this.atDesk((store) => killPlaced(store, worker, dry_run)),
+  kill(worker: string, how: HowToKill): Effect.Effect<PerWorker | undefined, HoldfastError> {
+    return Effect.flatMap(this.killer(how), (killer) =>
+      this.atDesk((store) => killPlaced(store, worker, { killer, dry_run: how.dry_run })),
     );
+  }
+
+  private killer({ caller, reason = "killed", grace_ms, signal }: HowToKill) {
+    const by = this.ground.runtime.permitAll(caller, "kill a worker of the cluster");
+    return Effect.map(by, (permitted): Killer => ({ by: permitted, reason, grace_ms, signal }));
   }
 
   tree(asked: AskedTree): Effect.Effect<PlacedTree, HoldfastError> {
@@ -178,16 +181,15 @@ export class NodeSeat implements ClusterApi {
   }
 
   /** A database that is away is told of the end of the worker when it is back. */
-  bury(ref: string, caller: Caller): Effect.Effect<void> {
-    const { resolve, placed, permitAll } = this.ground.runtime;
+  bury(ref: string, how: HowToKill): Effect.Effect<void> {
+    const { resolve, placed } = this.ground.runtime;
     const found = Effect.flatMap(resolve(ref), (id) =>
       Effect.map(placed(), (all) => all.find((one) => one.id === id && one.isItself)),
     );
-    const buried = Effect.flatMap(found, (one) =>
-      one === undefined ? Effect.void : this.atDesk((store) => store.kill(one.placed.worker)),
+    const buried = Effect.flatMap(Effect.all([this.killer(how), found]), ([killer, one]) =>
+      one === undefined ? Effect.void : this.atDesk((store) => store.kill(one.placed.worker, killer)),
     );
-    const permitted = Effect.andThen(permitAll(caller, "kill a worker of the cluster"), buried);
-    return Effect.asVoid(Effect.exit(Effect.timeout(permitted, CLUSTER_ANSWER_MS)));
+    return Effect.asVoid(Effect.exit(Effect.timeout(buried, CLUSTER_ANSWER_MS)));
   }
 
   stopping(end: Effect.Effect<void, HoldfastError>): Effect.Effect<void, HoldfastError> {

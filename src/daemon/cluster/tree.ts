@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Effect } from "effect";
 import { CLUSTER_ANSWER_MS, CLUSTER_ANSWER_OF_NODE_MS, CLUSTER_ASK_NODE_MS } from "../../base/limits.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
+import type { Killer } from "../../cluster/rows.ts";
 import { isOf, type OwnedRow, planTree, type TreeOwner, type TreePlan } from "../../cluster/tree.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -18,8 +19,14 @@ export interface TreeGround {
   readonly atDesk: <Reply>(
     ask: (store: PostgresStore) => Promise<Reply>,
   ) => Effect.Effect<Reply, HoldfastError>;
-  readonly permitted: (caller: Caller) => Effect.Effect<unknown, HoldfastError>;
+  /** The one who asks, as records name it. */
+  readonly permitted: (caller: Caller) => Effect.Effect<string, HoldfastError>;
 }
+
+/** The reasons of an end, in the words of a tree on one machine. */
+const TAKEN_DOWN = "its tree was taken down";
+const NOT_IN_FILE = "it is in the file no more";
+const CHANGED = "its spec changed";
 
 export const treeOn = (
   { atDesk, permitted }: TreeGround,
@@ -27,12 +34,13 @@ export const treeOn = (
 ): Effect.Effect<PlacedTree, HoldfastError> =>
   Effect.map(atMost(atDesk((store) => lookAtTree(store, owner, workers))), (seen) => {
     const { changes, remove } = seen.plan;
-    const end = atDesk((store) => endPlacedOf(store, owner.tree, remove));
-    const start = atDesk((store) => startPlaced(store, owner, seen));
+    const end = (by: string) =>
+      atDesk((store) => endPlacedOf(store, owner.tree, remove, { by, reason: NOT_IN_FILE }));
+    const start = (by: string) => atDesk((store) => startPlaced(store, owner, seen, by));
     return {
       changes,
-      end: remove.length === 0 ? Effect.void : Effect.andThen(permitted(caller), end),
-      start: workers.length === 0 ? Effect.succeed([]) : Effect.andThen(permitted(caller), start),
+      end: remove.length === 0 ? Effect.void : Effect.flatMap(permitted(caller), end),
+      start: workers.length === 0 ? Effect.succeed([]) : Effect.flatMap(permitted(caller), start),
     };
   });
 
@@ -41,11 +49,12 @@ export const treeDownOn = (
   { tree, file, caller }: AskedTreeDown,
 ): Effect.Effect<PlacedTree, HoldfastError> =>
   Effect.map(atMost(atDesk((store) => workersOf(store, tree, file))), (names) => {
-    const end = atDesk((store) => endPlacedOf(store, tree, names));
+    const end = (by: string) =>
+      atDesk((store) => endPlacedOf(store, tree, names, { by, reason: TAKEN_DOWN }));
     return {
       ...NOTHING_PLACED,
       changes: names.map(takenDown),
-      end: names.length === 0 ? Effect.void : Effect.andThen(permitted(caller), end),
+      end: names.length === 0 ? Effect.void : Effect.flatMap(permitted(caller), end),
     };
   });
 
@@ -81,9 +90,14 @@ const lookAtTree = async (
 };
 
 /** Their names are free then. Throws before any is disowned if one still stops on its node: started here it would run twice. */
-const endPlacedOf = async (store: TreeDesk, tree: string, names: readonly string[]): Promise<void> => {
+const endPlacedOf = async (
+  store: TreeDesk,
+  tree: string,
+  names: readonly string[],
+  killer: Killer,
+): Promise<void> => {
   const ending = new Set(names);
-  for (const worker of names) await store.retire(worker, tree);
+  for (const worker of names) await store.retire(worker, tree, killer);
   const rows = await untilNone(store, tree, (row) => ending.has(row.worker) && stops(row));
   const left = rows.find(({ worker, is_over }) => ending.has(worker) && !is_over);
   if (left !== undefined) throw stops(left) ? stillStops(tree, left) : placedAgain(tree, left);
@@ -95,8 +109,9 @@ const startPlaced = async (
   store: TreeDesk,
   owner: TreeOwner,
   { plan, wanted }: TreeAtDesk,
+  by: string,
 ): Promise<readonly WaitingWorker[]> => {
-  for (const worker of plan.replace) await store.retire(worker, owner.tree);
+  for (const worker of plan.replace) await store.retire(worker, owner.tree, { by, reason: CHANGED });
   await placeAll(store, owner, plan.place, wanted);
   const waited = new Set(await placesExist(store, plan.place, wanted));
   const rows = await untilNone(
@@ -177,7 +192,7 @@ const workersOf = async (
 const takenDown = (path: string): TreeChange => ({
   path,
   action: "remove",
-  reason: "its tree was taken down",
+  reason: TAKEN_DOWN,
 });
 
 const stops = ({ desired, is_over }: OwnedRow): boolean => desired === "killed" && !is_over;

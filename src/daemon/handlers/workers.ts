@@ -1,4 +1,5 @@
 /** agent/*: the commands on workers, except the stream. */
+import { constants } from "node:os";
 import { Effect } from "effect";
 import type { DenialReason } from "../../control/overseer/decide.ts";
 import { bytesInline } from "../../protocol/artifactize.ts";
@@ -21,16 +22,17 @@ const kill = each<"agent/kill">("killed", (runtime, data, { cluster }) => {
   const elsewhere = (one: PerWorker): Effect.Effect<PerWorker> => {
     const isElsewhere = one.ok ? one.effect === "noop" : one.error?.code === "WORKER_NOT_FOUND";
     if (!isElsewhere) return Effect.succeed(one);
-    return Effect.match(cluster.kill(one.name ?? one.id, { caller: data.caller, dry_run: data.dry_run }), {
+    return Effect.match(cluster.kill(one.name ?? one.id, data), {
       onSuccess: (killed) => (killed === undefined || (one.ok && killed.effect === "noop") ? one : killed),
       onFailure: ({ code, message, suggestion }) =>
         one.ok ? one : { ...one, error: { code, message, suggestion } },
     });
   };
   // The tombstone comes first, so that no node takes the worker meanwhile.
-  const buried = data.dry_run ? [] : data.ids;
+  const isRefused = data.signal !== undefined && !Object.hasOwn(constants.signals, data.signal);
+  const buried = data.dry_run || isRefused ? [] : data.ids;
   return Effect.andThen(
-    Effect.forEach(buried, (ref) => cluster.bury(ref, data.caller), { discard: true }),
+    Effect.forEach(buried, (ref) => cluster.bury(ref, data), { discard: true }),
     Effect.flatMap(runtime.kill(data), (results) =>
       Effect.forEach(results, elsewhere, { concurrency: "unbounded" }),
     ),

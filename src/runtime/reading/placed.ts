@@ -1,9 +1,11 @@
 /** The workers that a cluster placed on this machine. */
 import { attempt } from "../../actors/machine/attempt.ts";
+import { isEnded } from "../../protocol/worker.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { WorkerRow } from "../../store/views.ts";
 import type { PlacedWorker, RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
+import { checkedBy } from "./views.ts";
 
 export const placedOf =
   ({ services: { views, log } }: Core): RuntimeApi["placed"] =>
@@ -18,7 +20,8 @@ const placedIn = (
 ): readonly PlacedWorker[] => {
   if (placed === undefined) return [];
   const killed_by = tombstone ? killerOf(log, id) : null;
-  return [{ id, placed, state, isItself: name === placed.worker, killed_by }];
+  const checked_by = isEnded(state) ? checkedBy(log, id) : undefined;
+  return [{ id, placed, state, isItself: name === placed.worker, killed_by, checked_by }];
 };
 
 const killerOf = (log: EventLog, id: string): string | null => {

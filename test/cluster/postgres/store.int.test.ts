@@ -195,7 +195,7 @@ describe("a placed worker of a file", () => {
     expect(await store.claim("far", 0, a)).toBe(true);
     expect(await store.disown("far", "shop")).toBe(false);
     expect(await seen()).toEqual(["running", false]);
-    await store.retire("far", "shop");
+    await store.retire("far", "shop", { by: "user", reason: "its spec changed" });
     expect(await seen()).toEqual(["killed", false]);
     // A node that goes on through a partition may still run it when it is dead.
     await store.bury("a", a.node_term, 0);

@@ -1,4 +1,6 @@
 /** A node of a cluster of real daemons as people ask it: for places, for ends, and to leave, also while one of these is under way. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { until } from "../../cli/support/commands.ts";
 import { useClusters } from "./support/clusters.ts";
@@ -65,6 +67,35 @@ it("several names are killed in one call wherever they run, and each is told", a
     ],
   });
   for (const name of ["far", "near"]) await until(() => !cluster.sings(name));
+});
+
+it("an end from another node says by whom, also that of a file, and one that is refused ends nothing", async () => {
+  const cluster = await clusterOf("whom", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  const sentenceOf = async (name: string) => {
+    const { error } = (await b.agent("info", name)).data as { error: { message: string } | null };
+    return error?.message;
+  };
+  await a.agent(...cluster.canary("far", "--where", "node=b"));
+  await until(async () => (await cluster.listed(b, "far")) !== undefined);
+  expect((await b.agent("kill", "far", "--signal", "SIGNONE")).error?.code).toBe("INVALID_REQUEST");
+  expect((await a.agent("kill", "far", "--signal", "SIGNONE")).error?.code).toBe("INVALID_REQUEST");
+  const killed = await a.agent("kill", "far", "--reason", "nobody needs it");
+  expect(killed.data).toMatchObject({
+    results: [{ effect: "deleted", status: "cancelled", checked_by: expect.any(Array) }],
+  });
+  expect(await sentenceOf("far")).toBe("Killed by user: nobody needs it.");
+  expect((await a.agent("kill", "far")).data).toMatchObject({
+    results: [{ effect: "noop", status: "cancelled" }],
+  });
+  const file = join(a.home, "whom.yaml");
+  const child = { name: "filed", argv: ["sleep", "1000"], restart: "transient" };
+  const children = [{ ...child, placement: { where: { node: "b" } } }];
+  writeFileSync(file, JSON.stringify({ version: 1, name: "whom", tree: { children } }));
+  expect(await a.agent("up", "-f", file)).toMatchObject({ exit: 0 });
+  expect(await a.agent("down", "-f", file)).toMatchObject({ exit: 0 });
+  expect(await sentenceOf("filed")).toBe("Killed by user: its tree was taken down.");
+  expect(cluster.starts("far")).toBe(1);
 });
 
 it("a daemon that is stopped with its agents gives them to other nodes at once, and takes workers again later", async () => {
