@@ -1602,6 +1602,17 @@ export const CLUSTER_STATEMENT_MAX_MS = 5_000;
 export const CLUSTER_TABLES_CHECK_MS = 5_000;
 /** How long one change of the cluster's tables may take: an index over a large copy. */
 export const CLUSTER_MIGRATE_MAX_MS = 3_600_000;
+/** Days of the copy that are kept where a new cluster says no other number, and the most that can be said. */
+export const CLUSTER_COPY_KEEP_DAYS_DEFAULT = 30;
+export const CLUSTER_COPY_KEEP_MAX_DAYS = 36_500;
+/** Days whose tables are made before they begin, so that a copy goes on while nobody makes any. */
+export const CLUSTER_COPY_DAYS_AHEAD = 7;
+/** How often a node looks whether old days are to be dropped; how often one of all nodes does it, and how many days at once. */
+export const CLUSTER_COPY_TEND_LOOK_MS = 300_000;
+export const CLUSTER_COPY_TEND_MS = 3_600_000;
+export const CLUSTER_COPY_DROP_MAX_DAYS = 10;
+/** How long that may take: it looks at each running worker that has records in a day. */
+export const CLUSTER_COPY_TEND_MAX_MS = 60_000;
 /** Records in a page of a worker's copied stream. */
 export const CLUSTER_STREAM_PAGE_RECORDS = 1_000;
 /** Records of its life that a worker brings to another node, newest first: its restarts there, and its session. */

@@ -1,5 +1,10 @@
 /** agent cluster …: several daemons that share a Postgres. */
-import { CLUSTER_CAPACITY_DEFAULT, CLUSTER_CAPACITY_MAX } from "../base/limits.ts";
+import {
+  CLUSTER_CAPACITY_DEFAULT,
+  CLUSTER_CAPACITY_MAX,
+  CLUSTER_COPY_KEEP_DAYS_DEFAULT,
+  CLUSTER_COPY_KEEP_MAX_DAYS,
+} from "../base/limits.ts";
 import { type ArgDef, inGroup } from "./command.ts";
 
 const database: ArgDef = {
@@ -16,7 +21,18 @@ export const CLUSTER_COMMANDS = inGroup("This machine", [
     exits: [6, 7],
     summary: "Make the tables of a cluster in a Postgres, or bring them up to date",
     args: [database],
-    examples: ["agent cluster init @env:CLUSTER_URL"],
+    flags: [
+      {
+        name: "keep-days",
+        type: "int",
+        value: "N",
+        help: "days of the copy that are kept, 0 for all of them",
+        default: `${CLUSTER_COPY_KEEP_DAYS_DEFAULT} in a new cluster, else as before`,
+        min: 0,
+        max: CLUSTER_COPY_KEEP_MAX_DAYS,
+      },
+    ],
+    examples: ["agent cluster init @env:CLUSTER_URL", "agent cluster init @env:CLUSTER_URL --keep-days 90"],
   },
   {
     words: ["cluster", "join"],

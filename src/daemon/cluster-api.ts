@@ -93,6 +93,7 @@ export const NO_STATUS: ClusterStatus = {
   unplaced: null,
   waiting: null,
   failed: null,
+  keep_days: null,
 };
 
 const ofADaemon = Effect.fail(

@@ -4,6 +4,7 @@ import { ENDPOINT_FORM, parseHost } from "../base/host-address.ts";
 import {
   CLUSTER_CAPACITY_DEFAULT,
   CLUSTER_CAPACITY_MAX,
+  CLUSTER_COPY_KEEP_MAX_DAYS,
   CLUSTER_LABELS_MAX,
   NAME_MAX_BYTES,
   URL_MAX_CHARS,
@@ -20,7 +21,11 @@ const word = z
 
 export const CLUSTER_REQUESTS = {
   /** Makes the tables of a cluster, or brings them up to date. */
-  "cluster/init": z.strictObject({ database }),
+  "cluster/init": z.strictObject({
+    database,
+    /** Days of the copy that are kept, 0 for all of them. Without it they are as before; those of a new cluster have a default. */
+    keep_days: z.int().min(0).max(CLUSTER_COPY_KEEP_MAX_DAYS).optional(),
+  }),
   /** Makes this daemon a node, from now on and over restarts. */
   "cluster/join": z.strictObject({
     database,

@@ -56,6 +56,7 @@ const status = (nodes: ClusterStatus["nodes"]): ClusterStatus => ({
   unplaced: null,
   waiting: null,
   failed: null,
+  keep_days: null,
 });
 const clustered = async (nodes: ClusterStatus["nodes"], more: Readonly<Record<string, Answerer>> = {}) => {
   const daemon = await daemonWith({ "cluster/status": () => status(nodes), ...more });

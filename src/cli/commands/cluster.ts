@@ -63,8 +63,9 @@ const databaseOf = ({ call, env, cwd }: Context): string => {
 };
 
 export const init: CommandHandler = async (context) => {
-  const database = databaseOf(context);
-  return success(await (await context.connect()).request("cluster/init", { database }));
+  const { "keep-days": keep_days } = context.flags as { readonly "keep-days"?: number };
+  const asked = { database: databaseOf(context), keep_days };
+  return success(await (await context.connect()).request("cluster/init", asked));
 };
 
 export const join: CommandHandler = async (context) => {

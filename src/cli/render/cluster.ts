@@ -10,10 +10,16 @@ import { oneLine, type Paint, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { count, duration } from "./units.ts";
 
-const madeText: TextOf<ClusterMade> = ({ version, effect }) =>
-  effect === "noop"
-    ? `the tables are of version ${version} already`
-    : `the tables are ${effect === "created" ? "made" : "up to date"}, version ${version}`;
+const daysText = (keep_days: number): string => (keep_days === 0 ? "all days" : count(keep_days, "day"));
+
+const madeText: TextOf<ClusterMade> = ({ version, keep_days, dropped_days, effect }) => {
+  const tables =
+    effect === "noop"
+      ? `the tables are of version ${version} already`
+      : `the tables are ${effect === "created" ? "made" : "up to date"}, version ${version}`;
+  const dropped = dropped_days === 0 ? "" : `; ${count(dropped_days, "older day")} dropped`;
+  return `${tables}; the copy keeps ${daysText(keep_days)}${dropped}`;
+};
 
 const changeText: TextOf<ClusterChange> = ({ name, effect }, { paint }) => {
   const node = paint("bold", oneLine(name));
@@ -63,7 +69,7 @@ export const WAITS_FOR_NODE = {
 } as const;
 
 const statusText: TextOf<ClusterStatus> = (
-  { self, nodes, unplaced, waiting, failed },
+  { self, nodes, unplaced, waiting, failed, keep_days },
   { paint, columns },
 ) => {
   if (self === null) return "";
@@ -87,7 +93,8 @@ const statusText: TextOf<ClusterStatus> = (
     ({ name, node, why: reason, ended_ms_ago }) =>
       `${paint("bad", oneLine(name))} ended on ${oneLine(node)} ${duration(ended_ms_ago)} ago: ${oneLine(reason)}`,
   );
-  return [own, "", table([head, ...rows], { fit: columns }), ...lost, ...why, ...ended].join("\n");
+  const kept = keep_days === null ? [] : [paint("dim", `The copy keeps ${daysText(keep_days)}.`)];
+  return [own, "", table([head, ...rows], { fit: columns }), ...lost, ...why, ...ended, ...kept].join("\n");
 };
 
 /** By command. */

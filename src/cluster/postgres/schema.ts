@@ -1,4 +1,6 @@
 /** The tables of a cluster, as migrations: each is applied once, in order, and never changed after it was published. */
+import { CLUSTER_COPY_DAYS_AHEAD } from "../../base/limits.ts";
+import { copyByDays } from "./days.ts";
 
 export const SCHEMA = "holdfast_cluster";
 
@@ -11,6 +13,8 @@ export const MIGRATION_LOCK = 7_040_074;
 /** An index is used only where a statement has the very same words. The type stands near the beginning of a record. */
 export const IS_BROUGHT = `worker is not null and not is_late and left(text, 512) ~
   '"type":"(worker_spawn_requested|worker_restart_scheduled|session_started|session_abandoned)"'`;
+
+const COPY_BY_DAYS = copyByDays(SCHEMA, IS_BROUGHT, CLUSTER_COPY_DAYS_AHEAD);
 
 /**
  * A Holdfast that knows this many migrations can use these tables, too. Raise it with a migration that takes or renames what an
@@ -90,4 +94,5 @@ export const MIGRATIONS: readonly string[] = [
   `alter table placement
     add column killer jsonb,
     add column checked_by text[];`,
+  COPY_BY_DAYS,
 ];

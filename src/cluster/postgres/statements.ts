@@ -110,7 +110,8 @@ export const OVERVIEW = `
       from node n left join load d on d.node = n.id and d.node_term = n.term) each) as nodes,
     (select coalesce(sum(d.load), 0) from load d left join node n
       on n.id = d.node and n.term = d.node_term and n.state in ('active', 'draining')
-      where n.id is null)::bigint as unplaced`;
+      where n.id is null)::bigint as unplaced,
+    (select coalesce(keep_days, 0) from copy_rule) as keep_days`;
 
 /** Nothing of the worker runs any more, or its node may not run it. */
 const IS_OVER = `(
@@ -227,16 +228,16 @@ export const DISOWN = `
 
 /**
  * $1 node, $2 store, $3 epoch, $4 first seq, $5 last seq, $6 workers, $7 terms, $8 texts, one a line. One long text costs a client far
- * less than an array of many: each text of an array is escaped. Arrays that are shorter than the lines count as null.
+ * less than an array of many: each text of an array is escaped. Arrays that are shorter than the lines count as null. The lock on the
+ * row of the log makes each record one: no index could, over several days.
  */
 export const APPEND = `
-  with place as (
-    insert into log as l (store_id, epoch, copied_to)
-    select $2::text, $3::text, $5::bigint
-    where $4::bigint = 1 or exists (select 1 from log where store_id = $2::text and epoch = $3::text)
-    on conflict (store_id, epoch) do update set copied_to = greatest(l.copied_to, excluded.copied_to)
-    where l.copied_to >= $4::bigint - 1
-    returning copied_to
+  with before as (
+    select copied_to from log where store_id = $2::text and epoch = $3::text for update
+  ), place as (
+    update log l set copied_to = greatest(l.copied_to, $5::bigint) from before
+    where l.store_id = $2::text and l.epoch = $3::text and before.copied_to >= $4::bigint - 1
+    returning l.copied_to
   ), held as (
     select worker, term from placement where node = $1 and worker = any ($6::text[]) order by worker for share
   ), copied as (
@@ -244,12 +245,18 @@ export const APPEND = `
     select $2::text, $3::text, $4::bigint - 1 + b.nth, b.worker, b.term, b.worker is not null and h.worker is null, b.text
     from unnest($6::text[], $7::bigint[], string_to_array($8::text, E'\\n'))
       with ordinality as b (worker, term, text, nth)
-    cross join place
+    cross join before cross join place
     left join held h on h.worker = b.worker and h.term = b.term
+    where $4::bigint - 1 + b.nth > before.copied_to
     order by b.nth
-    on conflict do nothing
   )
   select copied_to from place`;
+
+/** A log whose row is gone goes on after the newest record that the copy has of it. */
+export const OPEN_LOG = `
+  insert into log (store_id, epoch, copied_to)
+  select $1::text, $2::text, coalesce((select max(seq) from record where store_id = $1::text and epoch = $2::text), 0)
+  on conflict do nothing`;
 
 export const COPIED_TO = `select copied_to from log where store_id = $1 and epoch = $2`;
 
@@ -258,17 +265,39 @@ export const STREAM = `
   where worker = $1 and not is_late and place > $2
   order by place limit $3`;
 
-/** Newest first, those of the worker $2 in the log of its last node, and the newest record of that log: its clock at the end. */
+/**
+ * Newest first, those of the worker $2 in the log of its last node, and the newest record of that log: its clock at the end. What was
+ * in days that are dropped is older than all that is there.
+ */
 export const BROUGHT = `
   with last as (
     select store_id, epoch from record where worker = $1 and not is_late order by place desc limit 1
+  ), dropped as (
+    select * from brought_before where worker = $1 and worker_id = $2
+  ), log_of as (
+    select store_id, epoch from last
+    union all
+    select store_id, epoch from dropped where not exists (select from last)
   )
   select
-    (select r.text from record r, last where r.store_id = last.store_id and r.epoch = last.epoch and r.text <> 'null'
-      order by r.seq desc limit 1) as newest,
-    array(select text from record
-      where ${IS_BROUGHT} and worker = $1 and position('"stream":"worker:' || $2 || '"' in left(text, 512)) > 0
-      order by place desc limit $3) as records`;
+    coalesce(
+      (select r.text from record r, log_of l where r.store_id = l.store_id and r.epoch = l.epoch and r.text <> 'null'
+        order by r.seq desc limit 1),
+      (select newest from dropped)) as newest,
+    (array(select text from record
+        where ${IS_BROUGHT} and worker = $1 and position('"stream":"worker:' || $2 || '"' in left(text, 512)) > 0
+        order by place desc limit $3)
+      || coalesce((select records from dropped), '{}'))[1:$3] as records`;
+
+/** Zero keeps every day. It is done at the next look. */
+export const KEEP_DAYS = `update copy_rule set keep_days = nullif($1::integer, 0), tended_at = '-infinity'`;
+
+export const KEPT_DAYS = `select coalesce(keep_days, 0) as keep_days from copy_rule`;
+
+/** Null: another node does it, or has done it a short time ago. */
+export const TEND_COPY = `select tend_copy($1, $2, $3, $4) as dropped`;
+
+export const MAKE_DAYS = `select make_days($1)`;
 
 export const BUDGET = `select version, content from budget where name = $1`;
 

@@ -27,6 +27,7 @@ import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../store.t
 import type { OwnedRow, TreeOwner } from "../tree.ts";
 import { connectionUrl } from "./address.ts";
 import { checkTables, migrate } from "./migrate.ts";
+import { hasNoDay, keepDays, makeDays, tendCopy } from "./retention.ts";
 import { SCHEMA } from "./schema.ts";
 import * as statements from "./statements.ts";
 
@@ -297,19 +298,35 @@ export class PostgresStore implements ClusterStore {
   ): Promise<number> {
     const [first, last] = [records[0], records.at(-1)];
     if (first !== undefined && last !== undefined) {
-      const [copied] = await this.rows<{ copied_to: number }>(statements.APPEND, [
-        node,
-        store_id,
-        epoch,
-        first.seq,
-        last.seq,
+      const values = [
+        ...[node, store_id, epoch, first.seq, last.seq],
         ...runsOf(records),
         records.map(({ text }) => text).join("\n"),
-      ]);
+      ];
+      const appending = () => this.rows<{ copied_to: number }>(statements.APPEND, values);
+      const [copied] = await appending().catch(async (error: unknown) => {
+        if (!hasNoDay(error)) throw error;
+        await makeDays(this.pool);
+        return appending();
+      });
       if (copied !== undefined) return copied.copied_to;
     }
     const [known] = await this.rows<{ copied_to: number }>(statements.COPIED_TO, [store_id, epoch]);
-    return known?.copied_to ?? 0;
+    if (known !== undefined) return known.copied_to;
+    await this.changes(statements.OPEN_LOG, [store_id, epoch]);
+    return this.append(node, { store_id, epoch }, records);
+  }
+
+  /** Zero for all days. `asked` changes it. */
+  async keepDays(asked?: number): Promise<{ readonly before: number; readonly keep_days: number }> {
+    await this.check();
+    return keepDays(this.pool, asked);
+  }
+
+  /** Drops old days of the copy; null where that is not due, or another node does it. */
+  async tendCopy(): Promise<number | null> {
+    await this.check();
+    return tendCopy(this.pool);
   }
 
   async stream(worker: string, after: number): Promise<StreamPage> {

@@ -3,19 +3,13 @@
  * it leaves.
  */
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Effect, Exit, Schedule, Scope, Semaphore } from "effect";
-import {
-  CLUSTER_ANSWER_MS,
-  CLUSTER_GUARD_LOOK_MS,
-  CLUSTER_LEASE_MS,
-  CLUSTER_RETRY_MS,
-} from "../../base/limits.ts";
+import { CLUSTER_ANSWER_MS, CLUSTER_GUARD_LOOK_MS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
 import { liveAsMember } from "../../cluster/node/membership.ts";
 import { ship } from "../../cluster/node/shipper.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
-import { isGone, type Killer, type NewNode } from "../../cluster/rows.ts";
+import type { Killer } from "../../cluster/rows.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type {
   ClusterChange,
@@ -39,8 +33,10 @@ import {
 import type { Log } from "../log.ts";
 import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
+import { makeTables, tendingDays } from "./days.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
 import { LeaseGuard } from "./guard.ts";
+import { termOf } from "./joining.ts";
 import { forgetKept, holdsLease, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
@@ -100,11 +96,8 @@ export class NodeSeat implements ClusterApi {
     return this.living !== undefined;
   }
 
-  init({ database }: RequestData<"cluster/init">): Effect.Effect<ClusterMade, HoldfastError> {
-    return this.asking(database, async (store) => {
-      const { from, to } = await store.migrate();
-      return { version: to, effect: from === 0 ? "created" : from === to ? "noop" : "updated" };
-    });
+  init({ database, keep_days }: RequestData<"cluster/init">): Effect.Effect<ClusterMade, HoldfastError> {
+    return this.asking(database, (store) => makeTables(store, keep_days));
   }
 
   join(asked: AskedJoin): Effect.Effect<ClusterChange, HoldfastError> {
@@ -142,6 +135,7 @@ export class NodeSeat implements ClusterApi {
       unplaced: overview?.unplaced ?? null,
       waiting: overview?.waiting ?? null,
       failed: overview?.failed ?? null,
+      keep_days: overview?.keep_days ?? null,
     }));
   });
 
@@ -385,7 +379,9 @@ export class NodeSeat implements ClusterApi {
       };
       const log = shippedLog(runtime, store_id);
       const copying = ship({ node: name, store, log, onCopied, report: living.copy.report });
-      yield* Effect.all([member, copying, guarding, clearing], { concurrency: "unbounded", discard: true });
+      const tending = tendingDays(store, living.copy.report, this.ground.log);
+      const all = [member, copying, guarding, clearing, tending];
+      yield* Effect.all(all, { concurrency: "unbounded", discard: true });
     });
   }
 
@@ -407,23 +403,6 @@ export class NodeSeat implements ClusterApi {
     });
   }
 }
-
-/**
- * The term of the node. A row of the name whose beat stands still for a whole lease is that of a node that is gone, so it is buried, as
- * any node would do. Undefined: a node of the name lives.
- */
-const termOf = async (store: PostgresStore, node: NewNode, session: string): Promise<number | undefined> => {
-  const term = await store.join(node, session);
-  if (term !== undefined) return term;
-  const beatOf = async () => (await store.view(node.id)).nodes.find(({ id }) => id === node.id);
-  const before = await beatOf();
-  await sleep(CLUSTER_LEASE_MS);
-  const after = await beatOf();
-  if (before === undefined || after === undefined || isGone(after)) return store.join(node, session);
-  if (before.term !== after.term || before.beat !== after.beat) return undefined;
-  await store.bury(node.id, after.term, after.beat);
-  return store.join(node, session);
-};
 
 const selfOf = (
   { kept, lease, copy, copied_to }: LivingNode,

@@ -4,6 +4,8 @@ import { effect, type Reply } from "./reply.ts";
 
 export const ClusterMade = z.object({
   version: z.int().describe("version of the tables"),
+  keep_days: z.int().describe("days of the copy that are kept; 0: all of them"),
+  dropped_days: z.int().describe("days of the copy that were older, and are gone now"),
   effect,
 });
 export type ClusterMade = Reply<typeof ClusterMade>;
@@ -78,5 +80,9 @@ export const ClusterStatus = z.object({
     )
     .nullable()
     .describe("the newest workers of the last day that a node could not start, or could not start again"),
+  keep_days: z
+    .int()
+    .nullable()
+    .describe("days of the copy that are kept; 0: all of them; null while the database does not answer"),
 });
 export type ClusterStatus = Reply<typeof ClusterStatus>;

@@ -65,6 +65,7 @@ describe("a cluster's store in Postgres", () => {
     const [a, b] = [await joined(store, "a"), await joined(store, "b")];
     await running(store, "w", a);
     await store.bury("a", 1, 0);
+    await store.append("a", { store_id: "s", epoch: "e" }, []);
     const { holder, untilWaitedFor } = await opened(url);
     await holder.query(append, ["a", "s", "e", 1, 1, ["w"], [1], "old"]);
     let isClaimed = false;

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { CLUSTER_COPY_KEEP_DAYS_DEFAULT } from "../../../src/base/limits.ts";
 import { MIGRATIONS, SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import { type Commands, makeCommands, until } from "../../cli/support/commands.ts";
 import { TestPostgres } from "../../support/postgres.ts";
@@ -79,6 +80,7 @@ it("daemons join, see each other, copy their logs, and leave; nobody sees the pa
     unplaced: null,
     waiting: null,
     failed: null,
+    keep_days: null,
   });
   const addresses = new Map([a, b].map((each) => [each, addressIn(each, url)]));
   const join_ = (each: Commands, name: string, ...more: string[]) =>
@@ -86,10 +88,14 @@ it("daemons join, see each other, copy their logs, and leave; nobody sees the pa
   expect(await join_(a, "a")).toMatchObject({ exit: 6, error: { code: "INVALID_STATE" } });
   expect((await a.agent("cluster", "init", addresses.get(a)!)).data).toEqual({
     version: MIGRATIONS.length,
+    keep_days: CLUSTER_COPY_KEEP_DAYS_DEFAULT,
+    dropped_days: 0,
     effect: "created",
   });
   expect((await b.agent("cluster", "init", addresses.get(b)!)).data).toEqual({
     version: MIGRATIONS.length,
+    keep_days: CLUSTER_COPY_KEEP_DAYS_DEFAULT,
+    dropped_days: 0,
     effect: "noop",
   });
 

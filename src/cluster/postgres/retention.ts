@@ -1,0 +1,52 @@
+/** The days of the copy: they are made before they begin, and dropped as the rule of the cluster says. */
+import type pg from "pg";
+import {
+  CLUSTER_BROUGHT_RECORDS_MAX,
+  CLUSTER_COPY_DAYS_AHEAD,
+  CLUSTER_COPY_DROP_MAX_DAYS,
+  CLUSTER_COPY_TEND_MAX_MS,
+  CLUSTER_COPY_TEND_MS,
+} from "../../base/limits.ts";
+import { KEEP_DAYS, KEPT_DAYS, MAKE_DAYS, TEND_COPY } from "./statements.ts";
+
+/** By Postgres: a row that fits no part of its table. */
+const CHECK_VIOLATION = "23514";
+
+/** The day of the database has no table: its clock was set, or nobody has made any for a week. */
+export const hasNoDay = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === CHECK_VIOLATION;
+
+export const makeDays = async (pool: pg.Pool): Promise<void> => {
+  await pool.query(MAKE_DAYS, [CLUSTER_COPY_DAYS_AHEAD]);
+};
+
+/** Drops days that are too old. Null where that is not due, or another node does it. It may take long, so its connection is its own. */
+export const tendCopy = async (pool: pg.Pool, every_ms = CLUSTER_COPY_TEND_MS): Promise<number | null> => {
+  const client = await pool.connect();
+  try {
+    await client.query(`set statement_timeout = ${CLUSTER_COPY_TEND_MAX_MS}`);
+    const values = [
+      every_ms,
+      CLUSTER_COPY_DAYS_AHEAD,
+      CLUSTER_COPY_DROP_MAX_DAYS,
+      CLUSTER_BROUGHT_RECORDS_MAX,
+    ];
+    const query = { text: TEND_COPY, values, query_timeout: CLUSTER_COPY_TEND_MAX_MS };
+    const { rows } = await client.query<{ dropped: number | null }>(query as pg.QueryConfig);
+    return rows[0]?.dropped ?? null;
+  } finally {
+    client.release(true);
+  }
+};
+
+/** How many days are kept, 0 for all of them; `asked` changes it. Answers what it was, and what it is. */
+export const keepDays = async (
+  pool: pg.Pool,
+  asked: number | undefined,
+): Promise<{ readonly before: number; readonly keep_days: number }> => {
+  const { rows } = await pool.query<{ keep_days: number }>(KEPT_DAYS);
+  const before = rows[0]?.keep_days ?? 0;
+  if (asked === undefined || asked === before) return { before, keep_days: before };
+  await pool.query(KEEP_DAYS, [asked]);
+  return { before, keep_days: asked };
+};
