@@ -93,7 +93,7 @@ export interface ClusterOverview {
   readonly nodes: readonly NodeInOverview[];
   /** Workers that shall run, and that no living node holds. */
   readonly unplaced: number;
-  /** Of the copy; 0 for all of them. */
+  /** Days of the copy; 0 for all of them. */
   readonly keep_days: number;
 }
 

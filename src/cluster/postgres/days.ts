@@ -45,7 +45,7 @@ export const copyByDays = (schema: string, is_brought: string, ahead: number): s
   );
   insert into copy_rule values (null, '-infinity');
 
-  -- Of running workers: the log of their last record in a dropped day, its newest record, and what a next node is to know.
+  -- A running worker: the log of its last record in a dropped day, its newest record, and what a next node is to know.
   create table brought_before (
     worker text primary key,
     worker_id text not null,

@@ -266,8 +266,8 @@ export const STREAM = `
   order by place limit $3`;
 
 /**
- * Newest first, those of the worker $2 in the log of its last node, and the newest record of that log: its clock at the end. What was
- * in days that are dropped is older than all that is there.
+ * Newest first, those of the worker $2 in the log of its last node, and the newest record of that log: its clock at the end.
+ * Records of days that are dropped are older than all that is there.
  */
 export const BROUGHT = `
   with last as (

@@ -62,7 +62,7 @@ it("one node of all drops old days, and none of them again within an hour", asyn
   await ageCopy(client, 9);
   expect(await store.tendCopy()).toBeNull();
   expect(await seqs(client)).toEqual([2, 3]);
-  // What the copy no longer has is not asked for again.
+  // A record that was dropped is not asked for again.
   expect(await store.append("a", LOG, [])).toBe(3);
 });
 
@@ -82,7 +82,7 @@ it("days that are too many for one time are dropped by the next looks, and all a
   expect(await seqs(client)).toEqual([]);
 });
 
-it("what a running worker brings to its next node is the same after its days are dropped", async () => {
+it("a running worker brings the same to its next node after its days are dropped", async () => {
   const url = await fresh();
   const store = await opened(url);
   const client = await connected(url);
