@@ -1287,6 +1287,9 @@ export const API_LINGER_MS = 1_000;
 export const HTTP_HOSTS_MAX = 64;
 /** Parameters of one query. */
 export const API_PARAMETERS_MAX = 256;
+/** URLs of right GET requests whose meaning is kept, because programs ask the same again and again; and the longest of them. */
+export const API_URLS_KEPT_MAX = 256;
+export const API_URL_KEPT_MAX_CHARS = 512;
 /** Refusals that daemon.log tells in a period; the others are counted. */
 export const API_REFUSALS_TOLD_MAX = 10;
 export const API_REFUSALS_PERIOD_MS = 60_000;

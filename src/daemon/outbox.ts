@@ -28,6 +28,21 @@ export interface Sink {
   pause(): unknown;
 }
 
+/** The terminal line of a request. */
+export const terminalLine = (
+  defects: Defects,
+  head: EnvelopeHead,
+  outcome: Outcome<object>,
+  startedAt: number,
+): string => {
+  try {
+    return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
+  } catch (cause) {
+    defects.tell(`the answer to ${head.command} is not JSON`, cause);
+    return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
+  }
+};
+
 export class Outbox {
   private readonly socket: Sink;
   private readonly defects: Defects;
@@ -48,12 +63,7 @@ export class Outbox {
 
   /** The terminal line of a request. */
   lineOf(head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): string {
-    try {
-      return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
-    } catch (cause) {
-      this.defects.tell(`the answer to ${head.command} is not JSON`, cause);
-      return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
-    }
+    return terminalLine(this.defects, head, outcome, startedAt);
   }
 
   send(line: string): void {

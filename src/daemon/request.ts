@@ -30,17 +30,16 @@ export interface CancelRequest {
   readonly data: { readonly request_id: string };
 }
 
-export type ParsedRequest =
-  | {
-      readonly head: EnvelopeHead;
-      readonly request: CommandRequest | CancelRequest;
-      readonly token?: string | undefined;
-      /** The marker of the run in which the client says it is. */
-      readonly run?: string | undefined;
-      /** The bytes that the client accepts in an envelope. Default: INLINE_MAX_BYTES. */
-      readonly inline_max_bytes?: number | undefined;
-    }
-  | { readonly head: EnvelopeHead; readonly error: HoldfastError };
+export interface CheckedRequest {
+  readonly head: EnvelopeHead;
+  readonly request: CommandRequest | CancelRequest;
+  readonly token?: string | undefined;
+  /** The marker of the run in which the client says it is. */
+  readonly run?: string | undefined;
+  /** The bytes that the client accepts in an envelope. Default: INLINE_MAX_BYTES. */
+  readonly inline_max_bytes?: number | undefined;
+}
+export type ParsedRequest = CheckedRequest | { readonly head: EnvelopeHead; readonly error: HoldfastError };
 
 /** The command in an answer to a request that named none. */
 export const UNREADABLE: EnvelopeHead = { command: "request/read", profiles: PROFILES };

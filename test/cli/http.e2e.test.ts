@@ -284,6 +284,23 @@ describe("the doors", () => {
   it("close on a client that does not end its head", async () => {
     expect(await raw("GET /healthz HTTP/1.1\r\nHost: ")).toMatch(/^HTTP\/1\.1 408 /);
   });
+
+  it("are as strict with a question that was answered before, and its answer is new each time", async () => {
+    const { body } = await post("/api/agent/spawn", spec("sleep 1000"));
+    const path = `/api/agent/info?id=${body.data.id}`;
+    const passing = (await commands.text("token", "create", "passing")).stdout.trim();
+    const asked = (headers: Record<string, string> = { authorization: `Bearer ${passing}` }) =>
+      bare(path, headers);
+    expect([(await asked()).status, (await asked()).status]).toEqual([200, 200]);
+    expect((await ask(path, { headers: { "x-request-id": "mine" } })).body.meta.request_id).toBe("mine");
+    expect((await ask(path)).body.meta).not.toHaveProperty("request_id");
+    expect((await asked({})).status).toBe(401);
+    expect((await ask(path, { headers: { origin: "http://evil.example" } })).status).toBe(403);
+    await commands.agent("token", "revoke", "passing");
+    expect((await asked()).status).toBe(401);
+    await post("/api/agent/kill", { ids: [body.data.id] });
+    await until(async () => (await ask(path)).body.data.status === "cancelled");
+  });
 });
 
 describe("/metrics", () => {

@@ -2,16 +2,17 @@
  * The control plane over HTTP (interfaces.md, HTTP API): doors first, then the route. Every answer about a request of the
  * control plane is a Protocol v1 envelope.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Effect } from "effect";
 import type { Caller } from "../../protocol/caller.ts";
 import type { EnvelopeHead } from "../../protocol/envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import type { RequestData, RequestName } from "../../protocol/requests.ts";
 import type { DaemonStatus } from "../replies.ts";
-import { type CommandRequest, UNREADABLE } from "../request.ts";
+import { type CheckedRequest, type CommandRequest, UNREADABLE } from "../request.ts";
 import { answerTokenIn, serveAnswer } from "./answer-page.ts";
 import { eventsAsked, parametersOf, requestAsked } from "./asked.ts";
+import { AskedBefore } from "./asked-before.ts";
 import { dataOfBody, leaveBody } from "./body.ts";
 import { bearerOf, type DoorRules, noToken, refusalOf } from "./doors.ts";
 import { EventStream } from "./event-stream.ts";
@@ -38,10 +39,12 @@ export interface HttpGround extends AnswerGround {
 }
 
 const METHOD_NOT_ALLOWED = 405;
+const ignored = (): void => undefined;
 
 export class HttpApi {
   private readonly ground: HttpGround;
   private readonly rules: () => DoorRules;
+  private readonly before = new AskedBefore();
   private readonly open = new Set<HttpReply | EventStream>();
   /** The answer to every new request while requests are refused. */
   refusal: HoldfastError | undefined;
@@ -56,16 +59,31 @@ export class HttpApi {
     for (const one of [...this.open]) one.endOpen(reason);
   }
 
-  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  serve(request: IncomingMessage, response: ServerResponse): void {
     const startedAt = performance.now();
+    const failed = (cause: unknown): void => this.failed(cause, request, response, startedAt);
     try {
-      await this.routed(request, response, startedAt);
+      const { method = "", url = "", headers } = request;
+      const wrong = refusalOf({ method, url, headers }, this.rules());
+      if (wrong !== undefined) throw wrong;
+      const again = this.before.of(request);
+      if (again === undefined) this.routed(request, response, startedAt).catch(failed);
+      else this.begin(response, again, this.admitted(headers), startedAt);
     } catch (cause) {
-      const error = asHoldfastError(cause);
-      if (error.code === "INTERNAL") this.ground.defects.tell("an HTTP request", cause);
-      const more = leaveBody(request);
-      this.refuseOne(response, UNREADABLE, error, startedAt, error.row.http, more);
+      failed(cause);
     }
+  }
+
+  private failed(
+    cause: unknown,
+    request: IncomingMessage,
+    response: ServerResponse,
+    startedAt: number,
+  ): void {
+    const error = asHoldfastError(cause);
+    if (error.code === "INTERNAL") this.ground.defects.tell("an HTTP request", cause);
+    const more = leaveBody(request);
+    this.refuseOne(response, UNREADABLE, error, startedAt, error.row.http, more);
   }
 
   /** Answers a request that no handler gets. */
@@ -97,14 +115,17 @@ export class HttpApi {
 
   private kept<One extends HttpReply | EventStream>(one: One, response: ServerResponse): One {
     this.open.add(one);
-    response.once("close", () => this.open.delete(one));
+    response.once("close", () => {
+      this.open.delete(one);
+      one.closed();
+    });
+    // The client may go away in the middle of a write; `close` follows.
+    response.on("error", ignored);
     return one;
   }
 
   private async routed(request: IncomingMessage, response: ServerResponse, startedAt: number): Promise<void> {
     const { method = "", url = "", headers } = request;
-    const wrong = refusalOf({ method, url, headers }, this.rules());
-    if (wrong !== undefined) throw wrong;
     const [path = "", query = ""] = url.split("?", 2);
     const page = method === "GET" || method === "HEAD" ? this.ground.pages().get(path) : undefined;
     if (page !== undefined) return sendPage(headers, response, page);
@@ -115,8 +136,7 @@ export class HttpApi {
     }
     const route = routeOf(method, path);
     if (route.to === "health") return this.health(response);
-    const caller = this.callerOf(bearerOf(headers));
-    if (this.refusal !== undefined) throw this.refusal;
+    const caller = this.admitted(headers);
     switch (route.to) {
       case "nothing":
         if (route.allow === undefined) throw route.error;
@@ -141,9 +161,11 @@ export class HttpApi {
   }
 
   /** Only a named token opens HTTP: the kernel does not tell who is at the other end of a TCP connection. */
-  private callerOf(secret: string | undefined): Caller {
+  private admitted(headers: IncomingHttpHeaders): Caller {
+    const secret = bearerOf(headers);
     const name = secret === undefined ? undefined : this.ground.principalOf(secret);
     if (name === undefined) throw noToken(secret);
+    if (this.refusal !== undefined) throw this.refusal;
     return { type: "user", name };
   }
 
@@ -159,6 +181,11 @@ export class HttpApi {
       this.refuseOne(response, checked.head, checked.error, startedAt);
       return;
     }
+    this.before.keep(request, checked);
+    this.begin(response, checked, caller, startedAt);
+  }
+
+  private begin(response: ServerResponse, checked: CheckedRequest, caller: Caller, startedAt: number): void {
     const reply = this.answerTo(response, checked.head, startedAt, checked.inline_max_bytes);
     reply.start(checked.request as CommandRequest, caller);
   }

@@ -8,14 +8,13 @@ import { API_COMMENT_MS } from "../../base/limits.ts";
 import { SSE_COMMENT, SSE_RETRY, SSE_TYPE, sseEnd, sseEvent } from "../../base/server-sent-events.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import { newId } from "../../protocol/ids.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import { outcomeOf } from "../answers.ts";
 import { type EmittedRequest, Emitter, type Framing } from "../emitter.ts";
 import { watched } from "../handlers/watch.ts";
 import { Outbox } from "../outbox.ts";
 import { HEADERS } from "./headers.ts";
-import { type AnswerGround, laneOf } from "./reply.ts";
+import { type AnswerGround, laneOf, ONLY } from "./reply.ts";
 import { ResponseSink } from "./response-sink.ts";
 
 export class EventStream {
@@ -31,12 +30,8 @@ export class EventStream {
   constructor(ground: AnswerGround, response: ServerResponse, request: Omit<EmittedRequest, "id">) {
     this.ground = ground;
     this.response = response;
-    this.request = { ...request, id: newId() };
-    this.sink = new ResponseSink(
-      response,
-      () => this.outbox.drained(),
-      () => this.abandon(),
-    );
+    this.request = { ...request, id: ONLY };
+    this.sink = new ResponseSink(response, () => this.outbox.drained());
     this.outbox = new Outbox(this.sink, ground.defects);
   }
 
@@ -72,6 +67,14 @@ export class EventStream {
     this.fiber?.interruptUnsafe();
   }
 
+  closed(): void {
+    this.sink.closed();
+    if (this.isOver) return;
+    this.isOver = true;
+    clearInterval(this.comments);
+    this.fiber?.interruptUnsafe();
+  }
+
   private open(): void {
     if (this.response.headersSent || this.isOver) return;
     clearTimeout(this.comments);
@@ -102,12 +105,5 @@ export class EventStream {
     this.isOver = true;
     clearInterval(this.comments);
     this.response.end(sseEnd(error));
-  }
-
-  private abandon(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    clearInterval(this.comments);
-    this.fiber?.interruptUnsafe();
   }
 }

@@ -94,7 +94,7 @@ class HttpListener implements HttpServer {
           keepAliveTimeout: API_KEEP_ALIVE_MS,
           connectionsCheckingInterval: API_OVERDUE_LOOK_MS,
         },
-        (request, response) => void this.api.serve(request, response),
+        (request, response) => this.api.serve(request, response),
       );
       server.maxConnections = this.ground.connectionsMax;
       server.on("clientError", (cause: NodeJS.ErrnoException, socket: Socket) =>

@@ -221,14 +221,14 @@ const follow = async (
 ): Promise<void> => {
   const gone = new AbortController();
   let goOn = (): void => undefined;
-  const sink = new ResponseSink(
-    response,
-    () => goOn(),
-    () => {
-      gone.abort();
-      goOn();
-    },
-  );
+  const sink = new ResponseSink(response, () => goOn());
+  response.once("close", () => {
+    sink.closed();
+    gone.abort();
+    goOn();
+  });
+  // The browser may go away in the middle of a write; `close` follows.
+  response.on("error", () => undefined);
   const write = (text: string): void => {
     if (sink.writable) sink.write(text);
   };

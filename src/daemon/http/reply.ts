@@ -8,14 +8,13 @@ import { Effect, type Fiber } from "effect";
 import type { Defects } from "../../actors/defects.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import { newId } from "../../protocol/ids.ts";
 import { failure, type Outcome } from "../../protocol/outcome.ts";
 import type { RequestName } from "../../protocol/requests.ts";
 import { cancelledByClient, outcomeOf } from "../answers.ts";
 import { type EmittedRequest, Emitter, inEnvelopes } from "../emitter.ts";
 import type { Emit, HandlerServices, RequestHandler } from "../handlers/handler.ts";
 import { HANDLERS } from "../handlers/index.ts";
-import { Outbox } from "../outbox.ts";
+import { Outbox, terminalLine } from "../outbox.ts";
 import type { CommandRequest } from "../request.ts";
 import type { StartFiber } from "../requests-in-flight.ts";
 import type { RequestLane, Turns } from "../turns.ts";
@@ -40,14 +39,17 @@ export const laneOf = (turns: Turns, socket: Socket): RequestLane => {
 };
 
 const JSON_TYPE = "application/json";
+/** The outbox of a response has one request. */
+export const ONLY = "only";
 /** Lines of JSON. */
 const LINES_TYPE = "application/x-ndjson";
 
 export class HttpReply {
   private readonly ground: AnswerGround;
   private readonly response: ServerResponse;
-  private readonly outbox: Outbox;
-  private readonly request: EmittedRequest;
+  private readonly request: Omit<EmittedRequest, "id">;
+  /** Only an answer that streams has one. */
+  private sink: ResponseSink | undefined;
   private fiber: Fiber.Fiber<Outcome<object>, HoldfastError> | undefined;
   private lifetime: RequestHandler<RequestName>["lifetime"] = "read";
   private cancelled: HoldfastError | undefined;
@@ -58,13 +60,7 @@ export class HttpReply {
   constructor(ground: AnswerGround, response: ServerResponse, request: Omit<EmittedRequest, "id">) {
     this.ground = ground;
     this.response = response;
-    this.request = { ...request, id: request.head.request_id ?? newId() };
-    const sink = new ResponseSink(
-      response,
-      () => this.outbox.drained(),
-      () => this.abandon(),
-    );
-    this.outbox = new Outbox(sink, ground.defects);
+    this.request = request;
   }
 
   start({ name, data }: CommandRequest, caller: Caller): void {
@@ -78,7 +74,8 @@ export class HttpReply {
   refuse(error: HoldfastError, status: number, more: readonly string[]): void {
     this.more = more;
     const { head, startedAt } = this.request;
-    this.end(failure(error), this.outbox.lineOf(head, failure(error), startedAt), status);
+    const outcome = failure(error);
+    this.end(outcome, terminalLine(this.ground.defects, head, outcome, startedAt), status);
   }
 
   /** Ends a request that may never end by itself. */
@@ -86,32 +83,51 @@ export class HttpReply {
     if (this.lifetime === "open") this.interrupt(reason);
   }
 
+  /** A command goes on when its client is gone. */
+  closed(): void {
+    this.sink?.closed();
+    if (this.isOver) return;
+    this.isOver = true;
+    if (this.lifetime !== "command") this.interrupt(cancelledByClient());
+  }
+
   private begin(handler: RequestHandler<RequestName>, data: never, caller: Caller): void {
     if (this.isOver) return;
-    const { services, run } = this.ground;
-    const { request, outbox } = this;
-    const { artifactize } = services;
-    const isOpen = (): boolean => !this.isOver;
+    const { services, run, defects } = this.ground;
+    const { head, startedAt, inlineMax } = this.request;
     let emitter: Emitter | undefined;
     const emit: Emit = (records, meta) => {
-      if (emitter === undefined) {
-        this.response.writeHead(200, [...HEADERS, "content-type", LINES_TYPE]);
-        emitter = new Emitter({ request, framing: inEnvelopes(request), artifactize, outbox, isOpen });
-      }
+      emitter ??= this.emitter();
       return emitter.emit(records, meta);
     };
     const means = { ...services, caller: () => caller };
-    this.fiber = run(Effect.suspend(() => handler.run(means, data, emit, request.inlineMax)));
+    this.fiber = run(Effect.suspend(() => handler.run(means, data, emit, inlineMax)));
     this.fiber.addObserver((exit) => {
-      const { head, startedAt, inlineMax } = this.request;
-      const outcome = outcomeOf(exit, this.ground.defects, { head, cancelled: this.cancelled });
-      const line = this.outbox.lineOf(head, outcome, startedAt);
+      const outcome = outcomeOf(exit, defects, { head, cancelled: this.cancelled });
+      const line = terminalLine(defects, head, outcome, startedAt);
       const bounded = services.artifactize.outcome(outcome, inlineMax, line);
       if (bounded === outcome) this.end(outcome, line);
       else
         void Promise.resolve(bounded).then((moved) =>
-          this.end(moved, this.outbox.lineOf(head, moved, startedAt)),
+          this.end(moved, terminalLine(defects, head, moved, startedAt)),
         );
+    });
+  }
+
+  /** Begins an answer of many lines. */
+  private emitter(): Emitter {
+    const { request, response } = this;
+    const { services, defects } = this.ground;
+    response.writeHead(200, [...HEADERS, "content-type", LINES_TYPE]);
+    const sink = new ResponseSink(response, () => outbox.drained());
+    const outbox = new Outbox(sink, defects);
+    this.sink = sink;
+    return new Emitter({
+      request: { id: ONLY, inlineMax: request.inlineMax },
+      framing: inEnvelopes(request),
+      artifactize: services.artifactize,
+      outbox,
+      isOpen: () => !this.isOver,
     });
   }
 
@@ -133,13 +149,6 @@ export class HttpReply {
     if (status === 401) headers.push("www-authenticate", "Bearer");
     if (wait !== undefined) headers.push("retry-after", String(Math.ceil(wait)));
     response.writeHead(status, [...headers, ...this.more]).end(line);
-  }
-
-  /** A command goes on when its client is gone. */
-  private abandon(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    if (this.lifetime !== "command") this.interrupt(cancelledByClient());
   }
 
   private interrupt(reason: HoldfastError): void {

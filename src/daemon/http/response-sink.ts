@@ -1,6 +1,6 @@
 /**
  * The body of a response as the destination of an outbox. A client that takes nothing for API_STALLED_MAX_MS is cut off: a
- * half-closed connection would wait for ever. `close` comes for it, and for every other end of the connection.
+ * half-closed connection would wait for ever. `close` of the response comes for it, as for every other end of the connection.
  */
 import type { ServerResponse } from "node:http";
 import { API_STALLED_MAX_MS } from "../../base/limits.ts";
@@ -8,21 +8,13 @@ import type { Sink } from "../outbox.ts";
 
 export class ResponseSink implements Sink {
   private readonly response: ServerResponse;
+  private readonly onDrain: () => void;
   private stalled: NodeJS.Timeout | undefined;
 
-  /** `onDrain` is called when the client has taken what was written, `onClose` once, when the response is over. */
-  constructor(response: ServerResponse, onDrain: () => void, onClose: () => void) {
+  /** `onDrain` is called when the client has taken what was written. */
+  constructor(response: ServerResponse, onDrain: () => void) {
     this.response = response;
-    response.on("drain", () => {
-      this.calm();
-      onDrain();
-    });
-    response.once("close", () => {
-      this.calm();
-      onClose();
-    });
-    // The client may go away in the middle of a write; `close` follows.
-    response.on("error", () => undefined);
+    this.onDrain = onDrain;
   }
 
   get writable(): boolean {
@@ -38,14 +30,20 @@ export class ResponseSink implements Sink {
   }
 
   write(text: string): void {
-    if (this.response.write(text)) return;
-    this.stalled ??= setTimeout(() => this.response.destroy(), API_STALLED_MAX_MS);
+    if (this.response.write(text) || this.stalled !== undefined) return;
+    this.stalled = setTimeout(() => this.response.destroy(), API_STALLED_MAX_MS);
+    // Most clients are never behind, so a response gets this listener with the first write that its client has not taken.
+    this.response.once("drain", () => {
+      this.closed();
+      this.onDrain();
+    });
   }
 
   /** A response asks for nothing more. */
   pause(): void {}
 
-  private calm(): void {
+  /** The response is over. */
+  closed(): void {
     clearTimeout(this.stalled);
     this.stalled = undefined;
   }
