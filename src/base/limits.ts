@@ -167,6 +167,8 @@ export const JOBS_PAGE_DEFAULT = 100;
 export const JOBS_PAGE_MAX = 1_000;
 /** Open holds in one page of `agent inbox`. */
 export const INBOX_PAGE_MAX = 1_000;
+/** The cursors of questions of the cluster begin here. No log comes to so many records. */
+export const INBOX_PLACES_FROM = 100_000_000_000_000;
 /** Open holds that the inbox reads from the log at once. */
 export const HOLDS_READ_AT_ONCE = 256;
 /** Permission rules of one worker. */
@@ -1576,6 +1578,9 @@ export const CLUSTER_LEASE_GRACE_MS = 1_000;
 /** The one who places a worker, or kills it, waits so long for its node, and asks so often. */
 export const CLUSTER_ANSWER_OF_NODE_MS = 10_000;
 export const CLUSTER_ASK_NODE_MS = 100;
+/** A worker that ran, and whose labels no node has, is asked about after this time: its node may be back. And questions at one look. */
+export const CLUSTER_QUESTION_AFTER_MS = 5_000;
+export const CLUSTER_QUESTIONS_AT_ONCE = 16;
 /** Workers without a node that `agent cluster status` shows. */
 export const CLUSTER_WAITING_SHOWN_MAX = 20;
 /** Workers that a node ended with a reason, in one answer of `agent cluster status`: the newest, and for so long. */

@@ -44,7 +44,7 @@ export const TALK_COMMANDS = inGroup("Talk", [
     exits: [5, 6],
     summary: "Answer whatever waits for you: a permission, a stuck worker, a budget",
     details:
-      "A request for permission: allow or deny, this once. A worker that may be stuck: wait gives it its stall time again, restart and kill do what the commands do; without an answer it is stopped, and its restart policy decides. A spent budget: continue grants the same amount again, or what --budget says, stop ends every worker that counts in it; without an answer they stay paused. An interrupted turn: continue resumes the session (the open tool may run again), fresh starts over, stop ends the worker; without an answer it waits. A pause by `agent pause`: continue.",
+      "A request for permission: allow or deny, this once. A worker that may be stuck: wait gives it its stall time again, restart and kill do what the commands do; without an answer it is stopped, and its restart policy decides. A spent budget: continue grants the same amount again, or what --budget says, stop ends every worker that counts in it; without an answer they stay paused. An interrupted turn: continue resumes the session (the open tool may run again), fresh starts over, stop ends the worker; without an answer it waits. A pause by `agent pause`: continue. A placed worker whose labels no node of the cluster has, from any node: anywhere lets each node take it, wait asks no more until it has run, kill ends it; a node with the labels takes it by itself.",
     args: [
       {
         name: "ID",
@@ -54,7 +54,7 @@ export const TALK_COMMANDS = inGroup("Talk", [
       },
       {
         name: "ANSWER",
-        help: "allow or deny; wait, restart or kill; continue or stop; fresh",
+        help: "allow or deny; wait, restart or kill; continue or stop; fresh; anywhere",
         required: true,
         values: ANSWERS,
       },

@@ -3,6 +3,7 @@ import { Effect } from "effect";
 import type { TreeOwner } from "../cluster/tree.ts";
 import type { Caller } from "../protocol/caller.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import type { HoldAnswer } from "../protocol/holds.ts";
 import type {
   ClusterChange,
   ClusterMade,
@@ -14,6 +15,7 @@ import type { TreeChange } from "../protocol/replies/trees.ts";
 import type { RequestData } from "../protocol/requests.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { PerWorker, SpawnReply } from "../runtime/api.ts";
+import type { Answered, HoldView } from "../runtime/replies.ts";
 
 export interface AskedPlace {
   readonly spec: WorkerSpec;
@@ -72,6 +74,14 @@ export interface ClusterApi {
   tree(asked: AskedTree): Effect.Effect<PlacedTree, HoldfastError>;
   /** The same for a tree that is taken down; without a file, whoever owns it. */
   treeDown(asked: AskedTreeDown): Effect.Effect<PlacedTree, HoldfastError>;
+  /** Workers whose labels no node has; as they were known last, while the database is away. */
+  readonly questions: Effect.Effect<readonly HoldView[]>;
+  /** Answers such a question, from any node. Undefined: the cluster has no such worker. Fails with INVALID_STATE if it asks nothing. */
+  answer(
+    worker: string,
+    said: HoldAnswer,
+    caller: Caller,
+  ): Effect.Effect<Answered | undefined, HoldfastError>;
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError>;
   /** A tombstone for a placed worker that lives on this node, by its id or name, before it is killed here. */
   bury(ref: string, how: HowToKill): Effect.Effect<void>;
@@ -111,6 +121,8 @@ export const NO_CLUSTER: ClusterApi = {
   kill: () => Effect.undefined,
   tree: ({ workers }) => (workers.length === 0 ? Effect.succeed(NOTHING_PLACED) : ofADaemon),
   treeDown: () => Effect.succeed(NOTHING_PLACED),
+  questions: Effect.succeed([]),
+  answer: () => Effect.undefined,
   drain: () => ofADaemon,
   bury: () => Effect.void,
   giveUp: () => ofADaemon,

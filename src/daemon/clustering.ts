@@ -55,6 +55,16 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       },
       treeDown: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.treeDown(asked)) : Effect.succeed(NOTHING_PLACED),
+      questions: Effect.suspend(() =>
+        isNode()
+          ? Effect.catch(
+              Effect.flatMap(api, (known) => known.questions),
+              () => Effect.succeed([]),
+            )
+          : Effect.succeed([]),
+      ),
+      answer: (worker, said, caller) =>
+        isNode() ? Effect.flatMap(api, (known) => known.answer(worker, said, caller)) : Effect.undefined,
       drain: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.drain(asked)) : Effect.fail(noNode()),
       giveUp: (asked) =>

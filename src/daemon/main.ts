@@ -20,6 +20,7 @@ import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import type { OpenRuntimeOptions } from "../runtime/open.ts";
 import { openPrices } from "../runtime/prices/lists.ts";
+import type { TellNotice } from "./cluster/questions.ts";
 import { openCluster } from "./clustering.ts";
 import { configuredRegistry, readConfiguration } from "./configuration.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
@@ -30,11 +31,13 @@ import { limitsOf, outputOf, retentionOf, retentionSizeOf } from "./limits.ts";
 import { type Log, textOf } from "./log.ts";
 import { keptLog } from "./log-file.ts";
 import type { LogOutput } from "./log-output.ts";
+import type { NotificationsApi } from "./notifications-api.ts";
 import { openNotifications } from "./notifying.ts";
 import { Once } from "./once.ts";
 import { type Environment, runtimeLink } from "./paths.ts";
 import { makePeers, peerPid } from "./peer.ts";
 import { atStart, type OwnedStateDirectory, takePlace } from "./place.ts";
+import { withPlaceQuestions } from "./place-questions.ts";
 import { type Pulse, startPulse } from "./pulse.ts";
 import { Rights } from "./rights.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
@@ -108,9 +111,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const peers = peersOf(runtime, log);
     const isHealthy = () => watchdog.health().ok;
     const told = { ...options, runtime, rights, url: () => doors?.http?.url(), isHealthy };
-    const { notifications, telemetry, cluster } = yield* openSides(told);
+    const { notifications, telemetry, cluster, ...sides } = yield* openSides(told);
     const services: Omit<HandlerServices, "caller"> = {
-      runtime,
+      runtime: sides.runtime,
       notifications,
       cluster,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
@@ -166,14 +169,19 @@ const untilStopped = (
 
 type SideGround = Parameters<typeof openNotifications>[0] &
   Parameters<typeof openTelemetry>[0] &
-  Parameters<typeof openCluster>[0];
+  Omit<Parameters<typeof openCluster>[0], "tell">;
 
-/** The parts beside the runtime, each only where it is configured. */
+/** The parts beside the runtime, each only where it is configured; and the runtime with the questions of the cluster. */
 const openSides = (told: SideGround) =>
-  Effect.all({
-    notifications: openNotifications(told),
-    telemetry: openTelemetry(told),
-    cluster: openCluster(told),
+  Effect.gen(function* () {
+    const opened = yield* Deferred.make<NotificationsApi>();
+    const tell: TellNotice = (notice, isMine) =>
+      Effect.runPromise(Effect.flatMap(Deferred.await(opened), ({ tell }) => tell(notice, isMine)));
+    const cluster = yield* openCluster({ ...told, tell });
+    const runtime = withPlaceQuestions(told.runtime, cluster);
+    const notifications = yield* openNotifications({ ...told, runtime });
+    yield* Deferred.succeed(opened, notifications);
+    return { notifications, telemetry: yield* openTelemetry(told), cluster, runtime };
   });
 
 const tellRefused = ({ refused }: Registry, log: Log): void => {

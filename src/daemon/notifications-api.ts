@@ -1,5 +1,6 @@
 /** Notifications as handlers and HTTP see them, whether any target is configured or not. */
 import { Effect } from "effect";
+import type { Notice } from "../control/notify/notice.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { HoldAnswer } from "../protocol/holds.ts";
 import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
@@ -22,6 +23,8 @@ export interface NotificationsApi {
   test(target: string | undefined): Effect.Effect<NotifyTestReply, HoldfastError>;
   /** Sends again what was given up: these ids, or all. Fails with INVALID_REQUEST if an id is of none of them. */
   resend(ids: readonly string[] | "all"): Effect.Effect<NotifyResendReply, HoldfastError>;
+  /** News that are in no log of this daemon. Nothing is sent without a target for them, or if `isMine` says no. */
+  tell(notice: Notice, isMine: () => Promise<boolean>): Effect.Effect<void, HoldfastError>;
   /** The link of a token; undefined if there is none, if it was used, or if its time is over. */
   linkOf(token: string): AnswerLink | undefined;
   /** Gives the answer of a link, and uses up all links of its question. Undefined as for `linkOf`. */
@@ -40,6 +43,7 @@ export const NO_NOTIFICATIONS: NotificationsApi = {
   list: Effect.succeed({ targets: [], hosts: [], dead: [] }),
   test: () => noTargets,
   resend: () => noTargets,
+  tell: () => Effect.void,
   linkOf: () => undefined,
   use: () => Effect.succeed(undefined),
 };

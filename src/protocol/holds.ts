@@ -45,7 +45,13 @@ export type Hold =
       readonly question_id?: string;
     }
   /** The agent ended in order; the next message starts it. */
-  | { readonly reason: "passivated"; readonly id: "passivated" };
+  | { readonly reason: "passivated"; readonly id: "passivated" }
+  /** No node of the cluster has the labels that a placed worker needs. It is in no log: it stands in the row of its placement. */
+  | {
+      readonly reason: "placement";
+      readonly id: "placement";
+      readonly needs: Readonly<Record<string, string>>;
+    };
 
 export type HoldReason = Hold["reason"];
 export type HoldOf<Reason extends HoldReason> = Extract<Hold, { readonly reason: Reason }>;
@@ -58,6 +64,7 @@ export const HOLD_ANSWERS = {
   budget: ["continue", "stop"],
   pause: ["continue"],
   passivated: [],
+  placement: ["wait", "anywhere", "kill"],
 } as const satisfies Readonly<Record<HoldReason, readonly string[]>>;
 
 export type HoldAnswer = (typeof HOLD_ANSWERS)[HoldReason][number];

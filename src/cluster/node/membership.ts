@@ -13,7 +13,7 @@ import { decideMember, memberAtStart } from "../decide.ts";
 import { NameHeldError } from "../errors.ts";
 import { keptOf, leaseAtStart, mayRun } from "../lease.ts";
 import type { ClusterMember, MemberCommand, MemberDecision, MemberInput } from "../member.ts";
-import { type ClusterNode, isGone, type NewNode, type RunFence } from "../rows.ts";
+import { type ClusterNode, type ClusterView, isGone, type NewNode, type RunFence } from "../rows.ts";
 import type { ClusterStore } from "../store.ts";
 import type { KeptMembership, NodeMachine, RunOfMember } from "./machine.ts";
 
@@ -27,6 +27,8 @@ export interface Membership {
   readonly found: readonly RunOfMember[];
   /** A store that cannot be reached, or a machine that cannot do what it must; told each time. */
   readonly report: (what: string, cause: unknown) => void;
+  /** Each view of the cluster, before anything is decided by it. */
+  readonly saw?: (view: ClusterView) => void;
   /** Its daemon is being stopped. */
   readonly isStopping?: () => boolean;
 }
@@ -223,6 +225,7 @@ class MemberLife {
       (answer) => {
         if (answer === undefined) return this.tell({ type: "look_failed", asked_ms });
         this.row = answer.value.nodes.find(({ id }) => id === node.id);
+        this.membership.saw?.(answer.value);
         return this.tell({ type: "looked", asked_ms, view: answer.value });
       },
     );

@@ -95,4 +95,11 @@ export const MIGRATIONS: readonly string[] = [
     add column killer jsonb,
     add column checked_by text[];`,
   COPY_BY_DAYS,
+  // The terms of which a person was asked for a place, was told by a notification, and said to wait. A claim ends all three by its term.
+  `alter table placement
+    add column asked_term bigint,
+    add column asked_at timestamptz,
+    add column told_term bigint,
+    add column waits_term bigint;
+  create index placement_asked on placement (worker) where asked_term is not null and desired = 'running';`,
 ];

@@ -127,7 +127,8 @@ export const PLACE = `
     spec_digest = excluded.spec_digest, desired = 'running', on_partition = excluded.on_partition, needs = excluded.needs,
     node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null,
     request = excluded.request, ended_at = null,
-    tree = excluded.tree, file = excluded.file, over = null, killer = null, checked_by = null
+    tree = excluded.tree, file = excluded.file, over = null, killer = null, checked_by = null,
+    asked_term = null, told_term = null, waits_term = null
   where placement.spec <> '' and ${IS_OVER}`;
 
 /** An older node that places the name anew leaves the killer of an earlier term there. */
@@ -161,6 +162,33 @@ export const WAITING = `
   select p.worker, p.needs, p.on_partition, p.node, p.node_term from placement p left join node n
     on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
   where p.desired = 'running' and n.id is null order by p.worker limit $1`;
+
+/** A question about the place of a worker begins. */
+export const ASK = `
+  update placement set asked_term = term, asked_at = clock_timestamp()
+  where worker = $1 and term = $2 and desired = 'running' and asked_term is distinct from term`;
+
+/** One node tells of a question by its notifications. */
+export const TELL = `
+  update placement set told_term = term
+  where worker = $1 and term = $2 and desired = 'running' and asked_term = term and told_term is distinct from term`;
+
+/** Open questions about a place, but for those whose labels a node has: these answer themselves. */
+export const QUESTIONS = `
+  select p.worker, p.needs, p.on_partition, p.node, p.node_term, p.term,
+    greatest(0, extract(epoch from clock_timestamp() - p.asked_at) * 1000)::bigint as asked_ms_ago
+  from placement p left join node n on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
+  where p.desired = 'running' and p.asked_term is not null and p.asked_term = p.term and p.waits_term is distinct from p.term
+    and n.id is null order by p.worker limit $1`;
+
+/** $2: the term of the question. Nobody asks for its place again before it has run. */
+export const LET_WAIT = `
+  update placement set waits_term = term
+  where worker = $1 and term = $2 and desired = 'running' and asked_term = term and waits_term is distinct from term`;
+
+/** Any node may take it from now on. The digest stays: its file still says the same. */
+export const PLACE_ANYWHERE = `
+  update placement set needs = '{}' where worker = $1 and term = $2 and desired = 'running' and asked_term = term`;
 
 /** A node of a term is dead for ever, so its row needs no lock. The one that takes must live until the claim is durable. */
 export const CLAIM = `

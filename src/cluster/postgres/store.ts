@@ -72,6 +72,11 @@ export interface BroughtRows {
 
 export type WaitingRow = Pick<Placement, "worker" | "needs" | "on_partition" | "node" | "node_term">;
 
+export interface PlaceQuestionRow extends WaitingRow {
+  readonly term: number;
+  readonly asked_ms_ago: number;
+}
+
 /** A worker that could not start on its node, or was not to start there again. */
 export interface FailedRow {
   readonly name: string;
@@ -245,6 +250,29 @@ export class PostgresStore implements ClusterStore {
   /** At most `max` workers that shall run, and that no living node holds. */
   waiting(max: number): Promise<readonly WaitingRow[]> {
     return this.rows<WaitingRow>(statements.WAITING, [max]);
+  }
+
+  /** False where it is asked already. */
+  askForPlace(worker: string, term: number): Promise<boolean> {
+    return this.changes(statements.ASK, [worker, term]);
+  }
+
+  /** True for the one node that shall tell of the question. */
+  tellsOfPlace(worker: string, term: number): Promise<boolean> {
+    return this.changes(statements.TELL, [worker, term]);
+  }
+
+  /** Rows whose question may have answered itself, by a node that has joined, are among them. */
+  placeQuestions(max: number): Promise<readonly PlaceQuestionRow[]> {
+    return this.rows<PlaceQuestionRow>(statements.QUESTIONS, [max]);
+  }
+
+  letWait(worker: string, term: number): Promise<boolean> {
+    return this.changes(statements.LET_WAIT, [worker, term]);
+  }
+
+  placeAnywhere(worker: string, term: number): Promise<boolean> {
+    return this.changes(statements.PLACE_ANYWHERE, [worker, term]);
   }
 
   claim(worker: string, seen_term: number, { node, node_term }: NodeFence): Promise<boolean> {

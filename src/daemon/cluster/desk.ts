@@ -7,7 +7,7 @@ import {
 } from "../../base/limits.ts";
 import { fateOf } from "../../cluster/fate.ts";
 import type { PlacedRow, PostgresStore } from "../../cluster/postgres/store.ts";
-import type { Killer, NewPlacement, NodeLabels } from "../../cluster/rows.ts";
+import type { Killer, NewPlacement, NodeInView, NodeLabels, Placement } from "../../cluster/rows.ts";
 import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
@@ -119,7 +119,15 @@ export const fitsNowhere = async (store: Desk, needs: NodeLabels): Promise<boole
   const nodes = (await store.view("")).nodes.map((node) =>
     node.state === "dead" ? { ...node, state: "active" as const } : node,
   );
-  const fate = fateOf({ ...UNPLACED, needs }, nodes);
+  return isNowhere({ needs }, nodes);
+};
+
+/** No node has its labels. */
+export const isNowhere = (
+  placement: Pick<Placement, "needs"> & Partial<Placement>,
+  nodes: readonly NodeInView[],
+): boolean => {
+  const fate = fateOf({ ...UNPLACED, ...placement }, nodes);
   return fate.type === "asks" && fate.why === "nowhere";
 };
 

@@ -10,7 +10,9 @@ import { liveAsMember } from "../../cluster/node/membership.ts";
 import { ship } from "../../cluster/node/shipper.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { Killer } from "../../cluster/rows.ts";
+import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import type { HoldAnswer } from "../../protocol/holds.ts";
 import type {
   ClusterChange,
   ClusterMade,
@@ -19,6 +21,7 @@ import type {
 } from "../../protocol/replies/cluster.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import type { PerWorker, RuntimeApi, SpawnReply } from "../../runtime/api.ts";
+import type { Answered, HoldView } from "../../runtime/replies.ts";
 import {
   type AskedPlace,
   type AskedTree,
@@ -37,14 +40,16 @@ import { makeTables, tendingDays } from "./days.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
 import { LeaseGuard } from "./guard.ts";
 import { termOf } from "./joining.ts";
-import { forgetKept, holdsLease, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
+import { bootClock, forgetKept, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { PlacedMachine } from "./machine.ts";
+import { answerPlace, PlaceQuestions, placeQuestions, type TellNotice } from "./questions.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
+import { changeOf, selfOf } from "./self.ts";
 import { givingBack } from "./stopping.ts";
-import { type TreeGround, treeDownOn, treeOn } from "./tree.ts";
+import { atMost, type TreeGround, treeDownOn, treeOn } from "./tree.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
 
 export interface ClusterGround {
@@ -55,6 +60,7 @@ export interface ClusterGround {
   >;
   readonly rights: Rights;
   readonly log: Log;
+  readonly tell: TellNotice;
 }
 
 /** This daemon while it is a node. */
@@ -77,6 +83,8 @@ export class NodeSeat implements ClusterApi {
   /** A join and a leave wait for each other. */
   private readonly turn = Semaphore.makeUnsafe(1);
   private living: LivingNode | undefined;
+  /** As they were known last. */
+  private asked: readonly HoldView[] = [];
 
   /** Goes on as the node of the file. Throws if it cannot be read. */
   static open(ground: ClusterGround, scope: Scope.Scope): Effect.Effect<NodeSeat> {
@@ -164,6 +172,32 @@ export class NodeSeat implements ClusterApi {
 
   treeDown(asked: AskedTreeDown): Effect.Effect<PlacedTree, HoldfastError> {
     return this.isLiving ? treeDownOn(this.treeGround, asked) : Effect.succeed(NOTHING_PLACED);
+  }
+
+  readonly questions: Effect.Effect<readonly HoldView[]> = Effect.suspend(() => {
+    if (this.living === undefined) return Effect.succeed([]);
+    const looked = Effect.timeout(
+      this.atDesk((store) => placeQuestions(store, Date.now())),
+      CLUSTER_ANSWER_MS,
+    );
+    const kept = Effect.map(looked, (holds) => {
+      this.asked = holds;
+      return holds;
+    });
+    return Effect.catch(kept, () => Effect.succeed(this.asked));
+  });
+
+  answer(
+    worker: string,
+    said: HoldAnswer,
+    caller: Caller,
+  ): Effect.Effect<Answered | undefined, HoldfastError> {
+    if (!this.isLiving) return Effect.undefined;
+    const known = atMost(this.atDesk((store) => store.placed(worker)));
+    const answered = Effect.flatMap(this.killer({ caller, dry_run: false }), (killer) =>
+      this.atDesk((store) => answerPlace(store, worker, said, killer)),
+    );
+    return Effect.flatMap(known, (row) => (row === undefined ? Effect.undefined : answered));
   }
 
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError> {
@@ -363,6 +397,7 @@ export class NodeSeat implements ClusterApi {
         Effect.exit,
         Effect.repeat(Schedule.spaced(CLUSTER_GUARD_LOOK_MS)),
       );
+      const questions = new PlaceQuestions(store, this.ground.tell, bootClock);
       const found = yield* Effect.promise(() => machine.found());
       const member = liveAsMember({
         node: rowOf(living.kept, store_id),
@@ -371,6 +406,7 @@ export class NodeSeat implements ClusterApi {
         kept: { term, until_ms, session },
         found,
         report: living.lease.report,
+        saw: (view) => questions.saw(view),
         isStopping: () => living.isStopping,
       });
       const onCopied = (seq: number): void => {
@@ -403,25 +439,3 @@ export class NodeSeat implements ClusterApi {
     });
   }
 }
-
-const selfOf = (
-  { kept, lease, copy, copied_to }: LivingNode,
-  head: number,
-): NonNullable<ClusterStatus["self"]> => ({
-  name: kept.name,
-  holds_lease: holdsLease(kept),
-  failing: lease.failing,
-  copy: {
-    copied_to,
-    head,
-    behind: copied_to === null ? null : Math.max(0, head - copied_to),
-    failing: copy.failing,
-  },
-});
-
-const changeOf = ({ name, labels, capacity }: KeptNode, effect: ClusterChange["effect"]): ClusterChange => ({
-  name,
-  labels,
-  capacity,
-  effect,
-});

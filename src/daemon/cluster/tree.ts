@@ -59,7 +59,9 @@ export const treeDownOn = (
   });
 
 /** A look at a database that is cut off, and says nothing. */
-const atMost = <Reply>(look: Effect.Effect<Reply, HoldfastError>): Effect.Effect<Reply, HoldfastError> =>
+export const atMost = <Reply>(
+  look: Effect.Effect<Reply, HoldfastError>,
+): Effect.Effect<Reply, HoldfastError> =>
   Effect.timeoutOrElse(look, {
     duration: CLUSTER_ANSWER_MS,
     orElse: () =>

@@ -13,6 +13,7 @@ import {
   NOTIFY_REREAD_MS,
   NOTIFY_SENDINGS_MAX,
 } from "../../base/limits.ts";
+import { targetsFor } from "../../control/notify/choose.ts";
 import { NOTICE_TYPES, type Notice, noticeOf } from "../../control/notify/notice.ts";
 import {
   admitted,
@@ -373,6 +374,12 @@ export class Notifier implements NotificationsApi {
         effect: again.length === 0 ? ("noop" as const) : ("created" as const),
         results: again.map(({ target, notice: { id, title } }) => ({ id, target, title })),
       };
+    });
+
+  readonly tell: NotificationsApi["tell"] = (notice, isMine) =>
+    Effect.gen({ self: this }, function* () {
+      if (targetsFor(this.targets, notice).length === 0) return;
+      if (yield* attemptAsync(isMine)) yield* this.admit(notice, () => this.outbox);
     });
 
   readonly linkOf: NotificationsApi["linkOf"] = (token) => this.links.of(token, this.ground.sender.wallMs());

@@ -81,7 +81,7 @@ export const ApprovedReply = z.object({
 });
 export type ApprovedReply = Reply<typeof ApprovedReply>;
 
-/** A hold. Its id is that of a request for permission, else `WORKER:HOLD` or `SUPERVISOR:HOLD`. */
+/** A hold. Its id is that of a request for permission, else `WORKER:HOLD` or `SUPERVISOR:HOLD`. A worker without a place has no id yet. */
 export const HoldView = z.object({
   id: z.string().describe("as agent answer takes it"),
   reason: z.enum(HOLD_REASONS),
@@ -99,6 +99,7 @@ export const HoldView = z.object({
   otherwise: z.enum(["allow", "deny", "stop"]).nullable().describe("the answer at that time"),
   tool: z.string().nullable().optional(),
   input: json.optional().describe("the tool's input, secrets masked"),
+  needs: z.record(z.string(), z.string()).optional().describe("labels that no node of the cluster has"),
 });
 export type HoldView = Reply<typeof HoldView>;
 

@@ -200,6 +200,7 @@ const ABOUT: Readonly<Record<HoldReason, string>> = {
   approval: "for a permission",
   pause: "to be unpaused",
   passivated: "for a message",
+  placement: "where it should run",
 };
 
 const asksOther = ({ id, name }: WorkerRow, [first, ...more]: readonly AnswerableHold[]): HoldfastError => {

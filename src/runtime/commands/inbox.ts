@@ -112,7 +112,7 @@ export class Inbox {
 }
 
 /** The question for a person. */
-const questionOf = (hold: Hold, worker_id: string | null): string => {
+export const questionOf = (hold: Hold, worker_id: string | null): string => {
   switch (hold.reason) {
     case "approval":
       return `may it use ${hold.tool ?? "a tool"}? ${hold.title}`;
@@ -126,5 +126,12 @@ const questionOf = (hold: Hold, worker_id: string | null): string => {
       return pauseSentence(causesOf({ holds: [hold] }));
     case "passivated":
       return "it rests until a message comes";
+    case "placement":
+      return `where should it run? no node of the cluster has its labels: ${labelsOf(hold.needs)}`;
   }
 };
+
+const labelsOf = (needs: Readonly<Record<string, string>>): string =>
+  Object.entries(needs)
+    .map(([label, value]) => `${label}=${value}`)
+    .join(", ");

@@ -1,7 +1,7 @@
 /** Clusters of the tests of one file, on a Postgres of its own: each is ended with its test. */
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { TestPostgres } from "../../../support/postgres.ts";
-import { ClusterOfMachines } from "./machines.ts";
+import { type ClusterMachine, ClusterOfMachines } from "./machines.ts";
 
 /** Called once in a file: its hooks are those of the whole file. */
 export const useClusters = () => {
@@ -18,9 +18,13 @@ export const useClusters = () => {
   });
   return {
     postgres: () => postgres,
-    clusterOf: async (name: string, machines: readonly string[]): Promise<ClusterOfMachines> => {
+    clusterOf: async (
+      name: string,
+      machines: readonly string[],
+      prepare?: (machine: ClusterMachine) => readonly string[],
+    ): Promise<ClusterOfMachines> => {
       const url = await postgres.database(name);
-      const cluster = await ClusterOfMachines.start(() => url, machines);
+      const cluster = await ClusterOfMachines.start(() => url, machines, prepare);
       made.push(cluster);
       return cluster;
     },
