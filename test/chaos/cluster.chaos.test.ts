@@ -1,11 +1,14 @@
 /**
- * Faults from one seed against three real daemons of a cluster, with guards and agents, on a real Postgres. No worker ever runs twice,
- * each runs again, and the copies of all logs are dense. HOLDFAST_FAULTS says how many.
+ * Faults from one seed against three real daemons of a cluster, with guards and agents, on a real Postgres, each with a network of its
+ * own where one can be made. No worker ever runs twice, each runs again, and the copies of all logs are dense. HOLDFAST_FAULTS says
+ * how many; HOLDFAST_SHARE is `2/4` for each fourth of them from the second on: four clusters then share the faults of one seed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { until } from "../cli/support/commands.ts";
 import { type ClusterMachine, ClusterOfMachines } from "../daemon/cluster/support/machines.ts";
+import { CUTS, type Cut, Networks } from "../daemon/cluster/support/networks.ts";
+import type { OwnDaemon } from "../daemon/cluster/support/own-daemon.ts";
 import { copiesIn, rowsIn } from "../daemon/cluster/support/tables.ts";
 import { CuttableWay } from "../daemon/cluster/support/way.ts";
 import { randomOf } from "../sim/random.ts";
@@ -13,32 +16,55 @@ import { TestPostgres } from "../support/postgres.ts";
 
 const FAULTS = Number(process.env.HOLDFAST_FAULTS ?? 3);
 const SEED = Number(process.env.HOLDFAST_SEED ?? 21);
+const [SHARE, SHARES] = (process.env.HOLDFAST_SHARE ?? "1/1").split("/").map(Number) as [number, number];
 const FAULT_MAX_MS = 12_000;
-/** A fault takes that long, and the workers as long again to be elsewhere. */
-const TIME_MAX_MS = (FAULTS + 2) * 120_000;
+/** Until its end, and until all workers sing again. */
+const FAULT_TIME_MAX_MS = 120_000;
 const NODES = ["a", "b", "c"];
 /** The clocks of the machines are an hour apart. */
-const CLOCKS_MS = { a: 3_600_000, b: 0, c: -3_600_000 };
+const CLOCKS_MS: Readonly<Record<string, number>> = { a: 3_600_000, b: 0, c: -3_600_000 };
 const STOPS = ["robin", "wren", "finch", "lark"];
 const GOES_ON = "owl";
 
 let postgres: TestPostgres;
 let cluster: ClusterOfMachines;
+/** Without networks of their own the machines have ways to Postgres, which are cut both ways alone. */
+let networks: Networks | undefined;
 const ways = new Map<string, CuttableWay>();
 let url: string;
 
 beforeAll(async () => {
-  postgres = await TestPostgres.start();
+  networks = Networks.canBeMade ? await Networks.make(NODES) : undefined;
+  postgres = await TestPostgres.start(networks?.address);
   url = await postgres.database("chaos");
-  for (const name of NODES) ways.set(name, await CuttableWay.make(postgres.port));
-  const urlOf = (name: string): string => url.replace(`:${postgres.port}/`, `:${ways.get(name)!.port}/`);
-  cluster = await ClusterOfMachines.start(urlOf, NODES, () => [], CLOCKS_MS);
+  if (networks === undefined) for (const name of NODES) ways.set(name, await CuttableWay.make(postgres.port));
+  cluster = await ClusterOfMachines.start(urlOf, NODES, () => [], Object.fromEntries(NODES.map(daemonOf)));
 });
 afterAll(async () => {
   await cluster?.close();
   for (const way of ways.values()) way.close();
   await postgres?.remove();
+  networks?.close();
 });
+
+const urlOf = (name: string): string =>
+  networks === undefined
+    ? url.replace(`:${postgres.port}/`, `:${ways.get(name)!.port}/`)
+    : `${url.replace("localhost", networks.address)}?sslmode=disable`;
+const daemonOf = (name: string): [string, OwnDaemon] => [
+  name,
+  { shift_ms: CLOCKS_MS[name]!, enter: networks?.enter(name) ?? [] },
+];
+
+const cutFor =
+  (cut: Cut) =>
+  async ({ name }: ClusterMachine, ms: number): Promise<void> => {
+    if (networks === undefined) ways.get(name)!.cut();
+    else networks.cut(name, cut);
+    await sleep(ms);
+    if (networks === undefined) ways.get(name)!.mend();
+    else networks.mend(name, cut);
+  };
 
 /** Each begins one, and ends it after the time. */
 const FAULT_KINDS: Readonly<Record<string, (machine: ClusterMachine, ms: number) => Promise<void>>> = {
@@ -58,11 +84,7 @@ const FAULT_KINDS: Readonly<Record<string, (machine: ClusterMachine, ms: number)
     await sleep(ms);
     process.kill(pid, "SIGCONT");
   },
-  cut: async ({ name }, ms) => {
-    ways.get(name)!.cut();
-    await sleep(ms);
-    ways.get(name)!.mend();
-  },
+  ...Object.fromEntries(CUTS.map((cut) => [`cut ${cut}`, cutFor(cut)])),
   database: async (_, ms) => {
     await postgres.stop();
     await sleep(ms);
@@ -74,24 +96,28 @@ const FAULT_KINDS: Readonly<Record<string, (machine: ClusterMachine, ms: number)
 const placements = (): Promise<readonly object[]> =>
   rowsIn(url, "select worker, desired, node, node_term, term, starts, why from placement");
 
-it(`${FAULTS} faults of seed ${SEED}: no worker runs twice, and each runs again`, {
-  timeout: TIME_MAX_MS,
+const random = randomOf(SEED);
+const faults = Array.from({ length: FAULTS }, (_, at) => ({
+  at,
+  name: random.pick(NODES),
+  kind: random.pick(Object.keys(FAULT_KINDS)),
+  ms: random.below(FAULT_MAX_MS),
+})).filter(({ at }) => at % SHARES === SHARE - 1);
+
+it(`${faults.length} faults of seed ${SEED}: no worker runs twice, and each runs again`, {
+  timeout: (faults.length + 2) * FAULT_TIME_MAX_MS,
 }, async () => {
-  const random = randomOf(SEED);
   const [first] = cluster.machines;
   for (const name of STOPS)
     await first!.agent(...cluster.canary(name, "--on-partition", "stop", "--max-restarts", "100/60s"));
   await first!.agent(...cluster.canary(GOES_ON, "--on-partition", "continue", "--max-restarts", "100/60s"));
   const birds = [...STOPS, GOES_ON];
   await until(() => birds.every((name) => cluster.sings(name)));
-  const kinds = Object.keys(FAULT_KINDS);
-  for (let at = 0; at < FAULTS; at += 1) {
-    const machine = cluster.machines[random.below(NODES.length)]!;
-    const kind = kinds[random.below(kinds.length)]!;
-    const ms = random.below(FAULT_MAX_MS);
-    const told = `fault ${at}: ${kind} of ${machine.name} for ${ms} ms`;
+  for (const { at, name, kind, ms } of faults) {
+    const machine = cluster.machines.find((each) => each.name === name)!;
+    const told = `fault ${at}: ${kind} of ${name} for ${ms} ms`;
     await FAULT_KINDS[kind]!(machine, ms);
-    await until(() => birds.every((name) => cluster.sings(name))).catch(async () => {
+    await until(() => birds.every((bird) => cluster.sings(bird))).catch(async () => {
       throw new Error(`${told}: ${JSON.stringify(await placements())}`);
     });
     expect(cluster.overlaps, told).toEqual([]);

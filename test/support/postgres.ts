@@ -3,7 +3,16 @@
  * `nobody`. `stop` and `start` are those of a database that goes away and comes back.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -42,6 +51,7 @@ export class TestPostgres {
   private readonly programs: string;
   private process: ChildProcess | undefined;
   private more: readonly string[] = [];
+  private addresses = "localhost";
 
   private constructor(dir: string) {
     this.dir = dir;
@@ -50,7 +60,8 @@ export class TestPostgres {
       cpSync(INSTALLED, this.programs, { recursive: true, verbatimSymlinks: true });
   }
 
-  static async start(): Promise<TestPostgres> {
+  /** `address`: one more that it listens at, besides `localhost`, for all of that network. */
+  static async start(address?: string): Promise<TestPostgres> {
     const dir = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
     if (IS_ROOT) chownSync(dir, NOBODY, NOBODY);
     const made = new TestPostgres(dir);
@@ -66,6 +77,10 @@ export class TestPostgres {
       "UTF8",
       "--locale=C",
     ]);
+    if (address !== undefined) {
+      made.addresses = `localhost,${address}`;
+      appendFileSync(join(made.data, "pg_hba.conf"), "host all all samenet trust\n");
+    }
     for (let tries = 1; ; tries += 1) {
       made.port = await freePort();
       try {
@@ -94,7 +109,7 @@ export class TestPostgres {
     // Durable where it says so: `stop` is not a loss of power, and fsync is what takes the time.
     const settings = [
       "fsync=off",
-      "listen_addresses=localhost",
+      `listen_addresses=${this.addresses}`,
       `port=${this.port}`,
       "unix_socket_directories=",
       ...this.more,

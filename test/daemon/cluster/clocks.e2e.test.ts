@@ -19,7 +19,7 @@ beforeAll(async () => {
     () => url,
     Object.keys(SHIFTS),
     (machine) => (machine.name === "right" ? [] : ["--label", "clock=wrong"]),
-    SHIFTS,
+    Object.fromEntries(Object.entries(SHIFTS).map(([name, shift_ms]) => [name, { shift_ms }])),
   );
 });
 afterAll(async () => {

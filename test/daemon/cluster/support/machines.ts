@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Commands, makeCommands, until } from "../../../cli/support/commands.ts";
-import { withClock } from "./clocks.ts";
+import { type OwnDaemon, withDaemon } from "./own-daemon.ts";
 
 export interface ClusterMachine extends Commands {
   readonly name: string;
@@ -46,10 +46,10 @@ export class ClusterOfMachines {
   private constructor(
     urlOf: (name: string) => string,
     names: readonly string[],
-    clocks_ms: Readonly<Record<string, number>>,
+    daemons: Readonly<Record<string, OwnDaemon>>,
   ) {
     this.urlOf = urlOf;
-    this.machines = names.map((name) => withClock({ ...makeCommands(), name }, clocks_ms[name] ?? 0));
+    this.machines = names.map((name) => withDaemon({ ...makeCommands(), name }, daemons[name] ?? {}));
     mkdirSync(join(this.cage, "locks"));
   }
 
@@ -58,9 +58,9 @@ export class ClusterOfMachines {
     urlOf: (name: string) => string,
     names: readonly string[],
     prepare: (machine: ClusterMachine) => readonly string[] = () => [],
-    clocks_ms: Readonly<Record<string, number>> = {},
+    daemons: Readonly<Record<string, OwnDaemon>> = {},
   ): Promise<ClusterOfMachines> {
-    const cluster = new ClusterOfMachines(urlOf, names, clocks_ms);
+    const cluster = new ClusterOfMachines(urlOf, names, daemons);
     const [first] = cluster.machines;
     const flags = new Map(cluster.machines.map((machine) => [machine, prepare(machine)]));
     for (const machine of cluster.machines) await machine.agent("daemon", "start");

@@ -1,4 +1,4 @@
-/** A daemon whose wall clock is wrong. Only its own: its agents, its guard and the command have the right one. */
+/** A daemon with a wall clock of its own, which its agents, its guard and the command do not have, or with a network of its own. */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,15 +8,27 @@ import { COMPILED, DAEMON } from "../../../support/built.ts";
 
 const SHIFTED = join(import.meta.dirname, "../../../fixtures/clocks/shifted.cjs");
 
-/** `daemon start` then starts one with that clock, each time. */
-export const withClock = <Machine extends Commands>(machine: Machine, shift_ms: number): Machine => {
-  if (shift_ms === 0) return machine;
+export interface OwnDaemon {
+  /** Its wall clock is so far ahead. */
+  readonly shift_ms?: number;
+  /** The words before its program. */
+  readonly enter?: readonly string[];
+}
+
+/** `daemon start` then starts such a one, each time. */
+export const withDaemon = <Machine extends Commands>(
+  machine: Machine,
+  { shift_ms = 0, enter = [] }: OwnDaemon,
+): Machine => {
+  if (shift_ms === 0 && enter.length === 0) return machine;
   const { home } = machine;
   const start = async (): Promise<void> => {
     mkdirSync(home, { recursive: true });
-    const argv = ["--require", SHIFTED, ...DAEMON_NODE_FLAGS, DAEMON, "--state-dir", home];
+    const shifted = shift_ms === 0 ? [] : ["--require", SHIFTED];
+    const node = [process.execPath, ...shifted, ...DAEMON_NODE_FLAGS, DAEMON, "--state-dir", home];
+    const [program, ...argv] = [...enter, ...node];
     const env = { PATH: process.env.PATH, HOLDFAST_VALIDATE: "1", HOLDFAST_CLOCK_SHIFT_MS: String(shift_ms) };
-    spawn(process.execPath, argv, {
+    spawn(program!, argv, {
       cwd: "/",
       detached: true,
       stdio: "ignore",
