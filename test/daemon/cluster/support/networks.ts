@@ -6,7 +6,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { readlinkSync } from "node:fs";
 import { until } from "../../../cli/support/commands.ts";
 
-/** What is lost: all packets, those that the machine sends, or those that it is sent. */
+/** A cut loses all packets, those that the machine sends, or those that it is sent. */
 export const CUTS = ["both", "out", "in"] as const;
 export type Cut = (typeof CUTS)[number];
 
@@ -57,7 +57,7 @@ const linkTo = (name: string): string => `to-${name}`;
 const ipHere = (...words: readonly string[]): void => void execFileSync("ip", words);
 
 export class Networks {
-  /** Where this process, and a server that it starts, can be reached. */
+  /** This process, and a server that it starts, can be reached there. */
   readonly address = HERE;
   /** Its side of the link to the bridge. */
   private readonly link = `hf${process.pid}`;
