@@ -1,7 +1,7 @@
 /**
  * The copy of a daemon's log in a cluster's Postgres beside its ingest, on one machine: an agent prints 100,000 lines, and when all of
  * them are in the log, the bench looks how many are in the copy. The floor is a bare script that inserts the same records into the same
- * table, by one array a statement, alone on the machine.
+ * table, by one array a statement, alone on the machine. Then three nodes at once, and the loss of one.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,10 +10,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { SCHEMA } from "../src/cluster/postgres/schema.ts";
 import { TestPostgres } from "../test/support/postgres.ts";
+import { failover } from "./cluster-failover.ts";
+import { threeNodes } from "./cluster-nodes.ts";
 import { ascending, command, percentile, type Result, startDaemon } from "./support.ts";
 
-const LINES = 100_000;
-const ROUNDS = 3;
+const QUICK = process.env.HOLDFAST_QUICK === "1";
+const LINES = QUICK ? 5_000 : 100_000;
+const ROUNDS = QUICK ? 1 : 3;
 const FLOOR_STATEMENT_RECORDS = 2_000;
 const LOOK_MS = 5;
 const ASKED = 0.8;
@@ -111,6 +114,8 @@ export const cluster = async (): Promise<readonly Result[]> => {
         threshold: `≥ ${ASKED}`,
         ok: share >= ASKED,
       },
+      ...(await threeNodes(postgres)),
+      await failover(postgres),
     ];
   } finally {
     await postgres.remove();
