@@ -32,7 +32,7 @@ interface CopyOfNode {
   readonly head: number;
 }
 
-/** Of one node, while its agent printed. */
+/** One node while its agent printed. */
 interface Printed {
   readonly records: number;
   readonly copied: number;

@@ -12,6 +12,7 @@ import { SCHEMA } from "../src/cluster/postgres/schema.ts";
 import { TestPostgres } from "../test/support/postgres.ts";
 import { failover } from "./cluster-failover.ts";
 import { threeNodes } from "./cluster-nodes.ts";
+import { statementsAlone } from "./cluster-statements.ts";
 import { ascending, command, percentile, type Result, startDaemon } from "./support.ts";
 
 const QUICK = process.env.HOLDFAST_QUICK === "1";
@@ -114,6 +115,7 @@ export const cluster = async (): Promise<readonly Result[]> => {
         threshold: `≥ ${ASKED}`,
         ok: share >= ASKED,
       },
+      await statementsAlone(postgres),
       ...(await threeNodes(postgres)),
       await failover(postgres),
     ];

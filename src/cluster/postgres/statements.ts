@@ -268,13 +268,15 @@ export const APPEND = `
     returning l.copied_to
   ), held as (
     select worker, term from placement where node = $1 and worker = any ($6::text[]) order by worker for share
+  ), right_of as (
+    select jsonb_object_agg(worker, term) as term from held
   ), copied as (
     insert into record (store_id, epoch, seq, worker, term, is_late, text)
-    select $2::text, $3::text, $4::bigint - 1 + b.nth, b.worker, b.term, b.worker is not null and h.worker is null, b.text
+    select $2::text, $3::text, $4::bigint - 1 + b.nth, b.worker, b.term,
+      b.worker is not null and (right_of.term ->> b.worker)::bigint is distinct from b.term, b.text
     from unnest($6::text[], $7::bigint[], string_to_array($8::text, E'\\n'))
       with ordinality as b (worker, term, text, nth)
-    cross join before cross join place
-    left join held h on h.worker = b.worker and h.term = b.term
+    cross join before cross join place cross join right_of
     where $4::bigint - 1 + b.nth > before.copied_to
     order by b.nth
   )
