@@ -1625,5 +1625,7 @@ export const CLUSTER_COPY_TEND_MAX_MS = 60_000;
 export const CLUSTER_STREAM_PAGE_RECORDS = 1_000;
 /** Records of its life that a worker brings to another node, newest first: its restarts there, and its session. */
 export const CLUSTER_BROUGHT_RECORDS_MAX = 1_000;
+/** Records of a worker among which its next node searches for the turn in which it ended. */
+export const CLUSTER_BROUGHT_SEARCHED_RECORDS = 10_000;
 /** How often a change of a budget is decided anew because others were faster. */
 export const CLUSTER_BUDGET_TRIES_MAX = 100;

@@ -14,6 +14,7 @@ import {
   PROMPT_MAX_BYTES,
   READY_WITHIN_DEFAULT_MS,
   SANDBOX_WRITABLE_MAX,
+  TOOLS_IN_FLIGHT_MAX,
   TRACESTATE_MAX_CHARS,
 } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
@@ -163,9 +164,13 @@ const PlacementSpec = z.strictObject({
   on_partition: z.enum(["stop", "continue"]).default("stop"),
 });
 
-/** A worker that ran on another node goes on with the session it had there, and its window counts the restarts that it had there. */
+/**
+ * A worker that ran on another node goes on with the session it had there, and its window counts the restarts that it had there.
+ * `interrupted`: it ended there in the middle of a turn, with calls of these tools open.
+ */
 export const Brought = z.strictObject({
   session_id: z.string().optional(),
+  interrupted: z.strictObject({ tools: z.array(z.string()).max(TOOLS_IN_FLIGHT_MAX) }).optional(),
   /** How long ago each was, in milliseconds, the newest first. */
   restarts_ago_ms: z.array(z.int().min(0)).max(CLUSTER_BROUGHT_RECORDS_MAX),
 });

@@ -392,6 +392,34 @@ const calls = (run: MemoryRun, session: string, name: string): void =>
   });
 
 describe("a turn that was interrupted", () => {
+  it.effect("that was cut off on another node waits for an answer without a slot, in its session", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* world;
+      const { runtime } = yield* boot({ leases: { holds: () => true } }, { running_max: 1 });
+      const right = { node: "b", worker: "moved", term: 2, on_partition: "stop" } as const;
+      const brought = { session_id: "s1", interrupted: { tools: ["Read", "Bash"] }, restarts_ago_ms: [] };
+      const running = yield* runtime.spawn(claude({ name: "running" }));
+      const first = yield* nth(memory, 1);
+      // It would be queued, if it did not wait.
+      const { id } = yield* runtime.spawn(claude({ name: "moved" }), { placed: { ...right, brought } });
+      expect(log.worker(id)).toMatchObject({ state: "waiting", session_id: "s1" });
+      expect(yield* Effect.flip(runtime.spawn(claude({ session: "s1" })))).toMatchObject({
+        code: "SESSION_IN_USE",
+      });
+      answer(first, "s0");
+      yield* until("it ends", () => log.worker(running.id)?.state === "completed");
+      const other = yield* runtime.spawn(claude({ name: "other" }));
+      const second = yield* nth(memory, 2);
+      expect(second.request.worker_id).toBe(other.id);
+      expect(log.stream(id, ["worker_question"])).toMatchObject([{ payload: { tools: ["Bash"] } }]);
+      yield* runtime.answer(id, "continue");
+      yield* elapse(1);
+      expect(memory.runs).toHaveLength(2);
+      answer(second, "s2");
+      expect(argvOf(yield* nth(memory, 3))).toContain("--resume s1");
+    }),
+  );
+
   /** Its agent dies in the middle of this tool. */
   const interrupted = (over: Partial<WorkerSpecInput>, tool: string | undefined) =>
     Effect.gen(function* () {

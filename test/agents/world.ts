@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { AgentEvent } from "../../src/protocol/agent-event.ts";
 import type { LogRecord, RecordType } from "../../src/protocol/records.ts";
-import { toolKeyOf } from "../../src/supervisor/clocks/clocks.ts";
+import { toolKeyOf } from "../../src/protocol/tool-calls.ts";
 import type { ScenarioName } from "../support/fake-model/scenarios.ts";
 import { type FakeModel, startFakeModel } from "../support/fake-model/server.ts";
 import type { AgentUnderTest } from "./agents.ts";

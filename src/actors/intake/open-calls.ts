@@ -4,7 +4,7 @@ import type { DecodedRecord } from "../../adapters/adapter.ts";
 import { type ToolFacts, voiceOf } from "../../adapters/decoding/events.ts";
 import { asName, asObject } from "../../base/json.ts";
 import { TOOLS_IN_FLIGHT_MAX } from "../../base/limits.ts";
-import { toolKeyOf } from "../../supervisor/clocks/clocks.ts";
+import { toolKeyOf } from "../../protocol/tool-calls.ts";
 
 export interface OpenCall extends ToolFacts {
   readonly key: string;

@@ -124,13 +124,14 @@ const sessionSoFar = ({ journal, adapter, id }: Shell): Effect.Effect<string | u
     ? Effect.undefined
     : journal.ask(({ views }) => views.worker(id)?.session_id ?? undefined);
 
-/** The last turn has no end on record. */
-const wasInterrupted = ({ journal, adapter, id }: Shell): Effect.Effect<boolean> =>
+/** The last turn has no end on record, here or on the node that ran the worker before. */
+const wasInterrupted = ({ journal, adapter, id, spec }: Shell): Effect.Effect<boolean> =>
   adapter.sessions_under === undefined
     ? Effect.succeed(false)
     : Effect.map(
         journal.ask(({ views }) => views.turns(id, 1)),
-        ([turn]) => turn !== undefined && turn.ended_at === null,
+        ([turn]) =>
+          turn === undefined ? spec.placed?.brought?.interrupted !== undefined : turn.ended_at === null,
       );
 
 const start = (

@@ -1,10 +1,11 @@
 /** Finds the turn that an incarnation left open, and its open calls of tools that do more than read. */
 
 import { Effect } from "effect";
+import type { AgentAdapter } from "../../adapters/adapter.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
+import { toolKeyOf, toolNameOf } from "../../protocol/tool-calls.ts";
 import type { RecordFilter } from "../../store/event-log.ts";
 import type { InterruptedTurn } from "../../supervisor/child/interruption.ts";
-import { toolKeyOf } from "../../supervisor/clocks/clocks.ts";
 import type { Shell } from "./worker.ts";
 
 /** The number of tools that fit a sentence. They are sorted, so that two readers see the same ones. */
@@ -31,12 +32,19 @@ export const openTurn = (
     const row = yield* journal.ask(({ views }) => views.worker(id));
     const told = drafts.findLast(({ type }) => type === "session_started");
     const session_id = told?.type === "session_started" ? told.payload.session_id : (row?.session_id ?? null);
-    const tools = [...(yield* openTools(shell, drafts)).values()];
-    const effects = tools.filter(
-      (name) => adapter.never_repeats !== true && adapter.reading_tools?.includes(name) !== true,
-    );
-    return { tools: [...new Set(effects)].sort().slice(0, TOOLS_NAMED_MAX), session_id };
+    return { tools: toolsWithEffects(adapter, (yield* openTools(shell, drafts)).values()), session_id };
   });
+
+/** The tools that may have changed something, if their calls may come again. */
+export const toolsWithEffects = (
+  { never_repeats, reading_tools }: Pick<AgentAdapter, "never_repeats" | "reading_tools">,
+  tools: Iterable<string>,
+): readonly string[] => {
+  const effects = [...tools].filter(
+    (name) => never_repeats !== true && reading_tools?.includes(name) !== true,
+  );
+  return [...new Set(effects)].sort().slice(0, TOOLS_NAMED_MAX);
+};
 
 type OpenToolCalls = Map<string, string>;
 
@@ -69,10 +77,4 @@ const fold = (calls: OpenToolCalls, record: RecordDraft): void => {
   const key = toolKeyOf(data);
   if (kind === "ToolCall") calls.set(key, toolNameOf(data));
   else if (kind === "ToolResult") calls.delete(key);
-};
-
-/** Codex names the kind of an item instead of a tool. */
-const toolNameOf = (data: unknown): string => {
-  const tool = (data as { tool?: { tool_name?: unknown; kind?: unknown } } | null)?.tool;
-  return String(tool?.tool_name ?? tool?.kind ?? "a tool");
 };

@@ -295,9 +295,16 @@ export const STREAM = `
   where worker = $1 and not is_late and place > $2
   order by place limit $3`;
 
+const IS_OF_WORKER = `position('"stream":"worker:' || $2 || '"' in left(text, 512)) > 0`;
+
+/** The records that say in which turn a worker ended. */
+const IS_OF_TURN = `(
+    left(text, 512) ~ '"type":"(worker_spawn_requested|worker_state_changed|worker_restart_scheduled|worker_question|turn_started|turn_completed)"'
+    or left(text, 512) ~ '"kind":"Tool(Call|Result)"')`;
+
 /**
- * Newest first, those of the worker $2 in the log of its last node, and the newest record of that log: its clock at the end.
- * Records of days that are dropped are older than all that is there.
+ * Newest first, those of the worker $2 in the log of its last node, and the newest record of that log: its clock at the end. Those
+ * of its turn are among its newest $4 records. Records of days that are dropped are older than all that is there.
  */
 export const BROUGHT = `
   with last as (
@@ -315,9 +322,15 @@ export const BROUGHT = `
         order by r.seq desc limit 1),
       (select newest from dropped)) as newest,
     (array(select text from record
-        where ${IS_BROUGHT} and worker = $1 and position('"stream":"worker:' || $2 || '"' in left(text, 512)) > 0
+        where ${IS_BROUGHT} and worker = $1 and ${IS_OF_WORKER}
         order by place desc limit $3)
-      || coalesce((select records from dropped), '{}'))[1:$3] as records`;
+      || coalesce((select records from dropped), '{}'))[1:$3] as records,
+    (array(select text from (
+          select text, place from record where worker = $1 and not is_late order by place desc limit $4) newest
+        where ${IS_OF_TURN} and ${IS_OF_WORKER}
+        order by place desc limit $3)
+      || array(select text from dropped d cross join unnest(d.records) with ordinality as kept (text, at)
+        where ${IS_OF_TURN} order by at))[1:$3] as turn`;
 
 /** Zero keeps every day. It is done at the next look. */
 export const KEEP_DAYS = `update copy_rule set keep_days = nullif($1::integer, 0), tended_at = '-infinity'`;

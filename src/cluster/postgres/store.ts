@@ -3,6 +3,7 @@ import pg from "pg";
 import {
   CLUSTER_ANSWER_MS,
   CLUSTER_BROUGHT_RECORDS_MAX,
+  CLUSTER_BROUGHT_SEARCHED_RECORDS,
   CLUSTER_BUDGET_TRIES_MAX,
   CLUSTER_CONNECTIONS_MAX,
   CLUSTER_FAILED_SHOWN_MAX,
@@ -68,6 +69,8 @@ export interface BroughtRows {
   /** Null where nothing was copied. */
   readonly newest: string | null;
   readonly records: readonly string[];
+  /** Those that say in which turn it ended, newest first. */
+  readonly turn: readonly string[];
 }
 
 export type WaitingRow = Pick<Placement, "worker" | "needs" | "on_partition" | "node" | "node_term">;
@@ -372,6 +375,7 @@ export class PostgresStore implements ClusterStore {
       worker,
       worker_id,
       CLUSTER_BROUGHT_RECORDS_MAX,
+      CLUSTER_BROUGHT_SEARCHED_RECORDS,
     ]);
     return rows as BroughtRows;
   }

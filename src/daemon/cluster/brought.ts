@@ -1,15 +1,16 @@
-/** The session and the restarts that a worker brings to its next node, by the copied records of its last run (decision 0082). */
+/** The session, the restarts and the open turn that a worker brings to its next node, by the copied records of its last run (decision 0082). */
 import { CLUSTER_BROUGHT_RECORDS_MAX } from "../../base/limits.ts";
 import type { BroughtRows } from "../../cluster/postgres/store.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import { RESTART_BY_USER, RESTART_ENDED, restartCause } from "../../protocol/restart-cause.ts";
 import type { Brought } from "../../protocol/worker.ts";
+import { interruptedBy } from "./interrupted.ts";
 
 /**
  * Ages are differences on the clock of that node, up to the newest record that it copied: no clocks of two machines are compared.
  * A restart is thus never older here than it is, so a window may count it for longer, and never for less.
  */
-export const broughtBy = ({ newest, records }: BroughtRows): Brought => {
+export const broughtBy = ({ newest, records, turn }: BroughtRows): Brought => {
   const until = newest === null ? 0 : timeOf(JSON.parse(newest));
   const ages: number[] = [];
   // Null once a newer record says that it is gone.
@@ -42,7 +43,12 @@ export const broughtBy = ({ newest, records }: BroughtRows): Brought => {
     }
   }
   const restarts_ago_ms = ages.slice(0, CLUSTER_BROUGHT_RECORDS_MAX);
-  return session_id == null ? { restarts_ago_ms } : { session_id, restarts_ago_ms };
+  const interrupted = interruptedBy(turn);
+  return {
+    ...(session_id == null ? {} : { session_id }),
+    ...(interrupted === undefined ? {} : { interrupted }),
+    restarts_ago_ms,
+  };
 };
 
 const timeOf = ({ recorded_at }: Pick<LogRecord, "recorded_at">): number => Date.parse(recorded_at);

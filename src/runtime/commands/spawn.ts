@@ -3,6 +3,8 @@ import { Effect, Option, Semaphore } from "effect";
 import { SoloDecider } from "../../actors/deciding/worker-decider.ts";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Resumer } from "../../actors/sessions.ts";
+import { toolsWithEffects } from "../../actors/worker/open-turn.ts";
+import type { Beginning } from "../../actors/worker/worker.ts";
 import type { AgentAdapter } from "../../adapters/adapter.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { byOf, type Caller, USER } from "../../protocol/caller.ts";
@@ -10,14 +12,16 @@ import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
-import { WorkerSpec, type WorkerSpecInput } from "../../protocol/worker.ts";
+import { isEnded, WorkerSpec, type WorkerSpecInput } from "../../protocol/worker.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Views, WorkerRow } from "../../store/views.ts";
 import type { ReasonCode } from "../../supervisor/admission/seats.ts";
 import { hasLimits } from "../../supervisor/budgets/budgets.ts";
+import { decideBroughtTurn } from "../../supervisor/child/brought-turn.ts";
 import { decide } from "../../supervisor/child/decide.ts";
 import { evolve, newChild } from "../../supervisor/child/evolve.ts";
 import type { ChildState } from "../../supervisor/child/inputs.ts";
+import type { InterruptedTurn } from "../../supervisor/child/interruption.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import type { RuntimeApi } from "../api.ts";
 import { called } from "../boot/boot.ts";
@@ -44,6 +48,12 @@ const withReason = (error: HoldfastError): HoldfastError => {
 /** A spec for comparison: without the caller, and with today's defaults for fields that an older version did not record. */
 const asAsked = (spec: WorkerSpec): string =>
   canonicalJson({ ...WorkerSpec.parse(spec), parent: undefined, client_env: undefined, trace: undefined });
+
+/** The state after the request, and how it begins: a start if nothing else is said. */
+interface FirstState {
+  readonly child: ChildState;
+  readonly action?: Beginning["action"];
+}
 
 interface SpawnHow {
   readonly by: string;
@@ -196,15 +206,18 @@ export class Spawning {
           yield* attemptAsync(() => this.core.services.files.save(id, kept));
           crashPoint("spawn-spec-saved");
           if (kept.supervisor !== "root") return yield* this.forest.add(id, kept, requested);
-          const child = yield* this.first(id, kept, requested, { queued, turn }, adapter);
+          const first = yield* this.first(id, kept, requested, { queued, turn }, adapter);
+          const { child, action = { type: "start" } } = first;
+          if (isEnded(child.state)) return this.gone(id);
           yield* this.core.roster.supervise({
             spec: kept,
             adapter,
             turn,
             child,
             order: this.core.place(),
-            beginning: { action: { type: "start" } },
+            beginning: { action },
           });
+          if (action.type === "wait") this.core.admission.rested(id);
         });
       const ancestors = yield* this.core.ancestors(kept.parent);
       const session = askedSession(kept);
@@ -217,31 +230,46 @@ export class Spawning {
     });
   }
 
+  /** A worker that ended with its request, so that nobody supervises it. */
+  private gone(id: string): void {
+    this.core.admission.left(id);
+    this.core.sessions.release(id);
+  }
+
   /**
    * Records the request, and in the same transaction its place in the queue or the beginning of its first incarnation.
-   * Returns the state after it. The beginning comes later if it may have to wait for a budget.
+   * Returns the state after it. The beginning comes later if it may have to wait for a budget, or for an answer.
    */
   private first(
     id: string,
     spec: WorkerSpec,
     requested: RecordDraft,
     { queued, turn }: Ticket,
-    { sessions_under }: Pick<AgentAdapter, "sessions_under">,
-  ): Effect.Effect<ChildState, HoldfastError> {
+    adapter: AgentAdapter,
+  ): Effect.Effect<FirstState, HoldfastError> {
     const { commit, services, now, accounts } = this.core;
-    const child = evolve(newChild(id, spec), requested, now().mono_ms);
-    if (queued !== undefined) return Effect.as(commit([requested, queuedRecord(id, queued)]), child);
+    const at = now();
+    const child = evolve(newChild(id, spec), requested, at.mono_ms);
+    const turn_brought = broughtTurn(spec, adapter);
+    const held = turn_brought === undefined ? undefined : decideBroughtTurn(child, turn_brought, at);
+    if (held !== undefined) {
+      const { events } = held;
+      const after = events.reduce((state, event) => evolve(state, event, at.mono_ms), child);
+      return Effect.as(commit([requested, ...events]), { child: after, action: { type: "wait" } });
+    }
+    if (queued !== undefined) return Effect.as(commit([requested, queuedRecord(id, queued)]), { child });
     const { parent, budget } = spec;
     const isUnbounded = !hasLimits(budget) && (parent === undefined || accounts.isFree({ id: parent }));
-    if (!isUnbounded || !turn.isFree() || turn() !== undefined) return Effect.as(commit([requested]), child);
+    if (!isUnbounded || !turn.isFree() || turn() !== undefined)
+      return Effect.as(commit([requested]), { child });
     // Nobody is there yet to be told: a beginning has no commands.
     const decider = new SoloDecider({ log: services.log, trace: services.trace, now }, child, {
       tell: () => undefined,
     });
     const resumes = spec.placed?.brought?.session_id;
-    const going_on = resumes === undefined || sessions_under === undefined ? {} : { resumes };
+    const going_on = resumes === undefined || adapter.sessions_under === undefined ? {} : { resumes };
     const begun = decider.input({ type: "begin", incarnation: 1, reason: "spawn", ...going_on }, [requested]);
-    return Effect.map(begun, () => decider.child());
+    return Effect.map(begun, () => ({ child: decider.child() }));
   }
 
   /** Claims the session before anything is recorded. If the worker does not begin, the session is released. */
@@ -275,6 +303,13 @@ export class Spawning {
 /** The caller for permission checks: one that names a parent may do no more than the parent. */
 const callerOf = ({ parent }: WorkerSpecInput, caller: Caller): Caller =>
   caller.type === "worker" || parent === undefined ? caller : { type: "worker", worker_id: parent };
+
+/** The turn in which the worker ended on another node. */
+const broughtTurn = ({ placed }: WorkerSpec, adapter: AgentAdapter): InterruptedTurn | undefined => {
+  const { interrupted, session_id = null } = placed?.brought ?? {};
+  if (interrupted === undefined || adapter.sessions_under === undefined) return undefined;
+  return { tools: toolsWithEffects(adapter, interrupted.tools), session_id };
+};
 
 const notPlaced = (): HoldfastError =>
   new HoldfastError("INVALID_STATE", "Only agent spawn places a worker on a cluster.", {

@@ -204,8 +204,13 @@ export class Admission {
     return undefined;
   }
 
-  /** Frees the slot of a worker that waits without a process. It keeps its name and its seat. */
+  /** Frees the slot of a worker that waits without a process, or its place in the queue. It keeps its name and its seat. */
   readonly rested = (id: string): void => {
+    const seat = this.seats.get(id);
+    if (seat !== undefined) {
+      this.dequeue(seat);
+      seat.cleared = false;
+    }
     if (this.holders.delete(id)) this.freed();
   };
 

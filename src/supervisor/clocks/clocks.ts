@@ -3,8 +3,10 @@
  * `process` is its state in /proc (heartbeat), `progress_ms` the time of its newest record, `tools` its running tool calls.
  * Pure: the caller reads the monotonic clock, the process table and the records, and acts on the result.
  */
+
 import { TOOLS_IN_FLIGHT_MAX } from "../../base/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
+import { toolKeyOf } from "../../protocol/tool-calls.ts";
 
 export type ProcessState = "running" | "stopped" | "zombie" | "dead";
 
@@ -96,12 +98,6 @@ export const afterRecord = (
   const left = new Map(tools);
   left.delete(key);
   return left;
-};
-
-/** An agent that does not name its calls is treated as having one at a time. */
-export const toolKeyOf = (data: unknown): string => {
-  const tool = (data as { tool?: { tool_use_id?: unknown; backend_item_id?: unknown } } | null)?.tool;
-  return String(tool?.tool_use_id ?? tool?.backend_item_id ?? "");
 };
 
 /** The start of the oldest running tool call; undefined if there is none. */
