@@ -4,7 +4,13 @@ import { PRINTED_AS_SENT, record, why } from "../../src/cli/schemas.ts";
 import type { Replies } from "../../src/daemon/replies.ts";
 import type { LogRecord } from "../../src/protocol/records.ts";
 import { ItemView } from "../../src/protocol/replies/blackboard.ts";
-import { ClusterChange, ClusterMade, ClusterStatus, NodeChange } from "../../src/protocol/replies/cluster.ts";
+import {
+  ClusterChange,
+  ClusterMade,
+  ClusterStatus,
+  CopySource,
+  NodeChange,
+} from "../../src/protocol/replies/cluster.ts";
 import { JobView } from "../../src/protocol/replies/jobs.ts";
 import { MailView, PolledMail } from "../../src/protocol/replies/mail.ts";
 import { AuditPage, PeerChange, PeerView } from "../../src/protocol/replies/peers.ts";
@@ -143,6 +149,7 @@ export const WIRE = {
   "cluster/leave": NodeChange,
   "cluster/drain": NodeChange,
   "cluster/status": ClusterStatus,
+  "cluster/records": CopySource.extend({ records: z.array(logRecord), next: z.int().nullable() }),
   "token/list": z.object({ tokens: z.array(TokenView) }),
   "agent/capabilities": capabilities,
   "protocol/hello": hello,

@@ -4,7 +4,13 @@ import type { Replies } from "../daemon/replies.ts";
 import { ClaimReply, ItemView, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
 import { BoardReply, CardInfo, CardMoved, CardsAdded, DispatchSet } from "../protocol/replies/board.ts";
 import { PruneResult, RenameReply } from "../protocol/replies/care.ts";
-import { ClusterChange, ClusterMade, ClusterStatus, NodeChange } from "../protocol/replies/cluster.ts";
+import {
+  ClusterChange,
+  ClusterMade,
+  ClusterStatus,
+  CopySource,
+  NodeChange,
+} from "../protocol/replies/cluster.ts";
 import { JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 import {
   MailAckReply,
@@ -355,6 +361,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/why": why,
   "agent/logs": z.union([
     followed,
+    CopySource.extend({ records: z.int().describe("of another node, from the cluster's copy") }),
     z.object({
       id: z.string(),
       stream: z.string(),

@@ -8,6 +8,7 @@ import type {
   ClusterChange,
   ClusterMade,
   ClusterStatus,
+  CopiedPage,
   NodeChange,
   WaitingWorker,
 } from "../protocol/replies/cluster.ts";
@@ -87,6 +88,8 @@ export interface ClusterApi {
   bury(ref: string, how: HowToKill): Effect.Effect<void>;
   /** A person says that the machine of a dead node is gone. */
   giveUp(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
+  /** Fails with WORKER_NOT_FOUND if no worker of that name or id is placed. */
+  records(asked: RequestData<"cluster/records">): Effect.Effect<CopiedPage, HoldfastError>;
   readonly status: Effect.Effect<ClusterStatus, HoldfastError>;
   /** Around the end of the daemon's workers: it takes none meanwhile, and then gives back what does not run here any more. */
   stopping(end: Effect.Effect<void, HoldfastError>): Effect.Effect<void, HoldfastError>;
@@ -126,6 +129,7 @@ export const NO_CLUSTER: ClusterApi = {
   drain: () => ofADaemon,
   bury: () => Effect.void,
   giveUp: () => ofADaemon,
+  records: () => ofADaemon,
   status: Effect.succeed(NO_STATUS),
   stopping: (end) => end,
 };

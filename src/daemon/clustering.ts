@@ -55,6 +55,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       },
       treeDown: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.treeDown(asked)) : Effect.succeed(NOTHING_PLACED),
+      records: (asked) =>
+        isNode() ? Effect.flatMap(api, (known) => known.records(asked)) : Effect.fail(noNode()),
       questions: Effect.suspend(() =>
         isNode()
           ? Effect.catch(

@@ -6,7 +6,13 @@
 import type { Effect } from "effect";
 import type { DefectCount } from "../actors/defects.ts";
 import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../protocol/replies/blackboard.ts";
-import type { ClusterChange, ClusterMade, ClusterStatus, NodeChange } from "../protocol/replies/cluster.ts";
+import type {
+  ClusterChange,
+  ClusterMade,
+  ClusterStatus,
+  CopiedPage,
+  NodeChange,
+} from "../protocol/replies/cluster.ts";
 import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 import type { AuditPage } from "../protocol/replies/peers.ts";
 import type { SkillAnswer, SkillsReply, SkillToolsReply, SkillView } from "../protocol/replies/skills.ts";
@@ -124,6 +130,7 @@ interface OwnReplies {
   "cluster/leave": NodeChange;
   "cluster/drain": NodeChange;
   "cluster/status": ClusterStatus;
+  "cluster/records": CopiedPage;
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };

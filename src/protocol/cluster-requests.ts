@@ -7,6 +7,7 @@ import {
   CLUSTER_COPY_KEEP_MAX_DAYS,
   CLUSTER_LABELS_MAX,
   NAME_MAX_BYTES,
+  READ_PAGE_RECORDS,
   URL_MAX_CHARS,
 } from "../base/limits.ts";
 import { isTellable, NOT_TELLABLE } from "./redact.ts";
@@ -53,4 +54,13 @@ export const CLUSTER_REQUESTS = {
   /** A node takes no further workers, and its own move to others. */
   "cluster/drain": z.strictObject({ node: word, undo: z.boolean().default(false) }),
   "cluster/status": z.strictObject({}),
+  /** Records of a placed worker as the cluster's copy has them, wherever it runs, and also where its machine is lost. */
+  "cluster/records": z.strictObject({
+    /** Its name, or its id in the log of its node. */
+    worker: z.string().min(1).max(NAME_MAX_BYTES),
+    /** The `next` of the page before. */
+    after: z.int().min(0).default(0),
+    /** Only the newest ones, as one page. */
+    tail: z.int().min(1).max(READ_PAGE_RECORDS).optional(),
+  }),
 } as const;

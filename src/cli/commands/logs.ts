@@ -4,7 +4,7 @@ import { RAW_ENVELOPE_MAX_BYTES, RAW_POLL_MS, RAW_SLICE_BYTES, TAIL_MAX_RECORDS 
 import type { Client } from "../../daemon/client.ts";
 import { bytesInline, outputLimits } from "../../protocol/artifactize.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { type RawPlace, rawStep } from "../../protocol/raw.ts";
 import type { LogRecord } from "../../protocol/records.ts";
@@ -17,6 +17,7 @@ import { goesOn, isPiece } from "../render/pieces.ts";
 import { isShown } from "../render/sentences.ts";
 import { neutralise } from "../render/terminal.ts";
 import { follow, leavesRunning } from "./follow.ts";
+import { logsOfCopy } from "./logs-copy.ts";
 
 export const logsProblems = ({ flags, args }: Call): readonly string[] => {
   const problems: string[] = [];
@@ -38,7 +39,13 @@ export const logs = async (context: Context): Promise<CommandResult> => {
   const client = await context.connect();
   if (flags.follow) leavesRunning(context, refs);
   if (flags.raw) return raw(context, client, refs[0]!);
-  const workers = await loggedWorkers(client, refs);
+  const found = await settled(loggedWorkers(client, refs));
+  if (found instanceof HoldfastError) {
+    const copied = found.code === "WORKER_NOT_FOUND" ? await copyOfLogs(context, client) : undefined;
+    if (copied === undefined) throw found;
+    return copied;
+  }
+  const workers = found;
   for (const { id, name } of workers) context.know(id, name);
   const ids = workers.map(({ id }) => id);
   const last = Math.max(...workers.map(({ last_seq }) => last_seq));
@@ -65,6 +72,22 @@ export const logs = async (context: Context): Promise<CommandResult> => {
   }
   const rest = await follow(context, { ids, from: last, follow: false });
   return success({ ...rest, records: newest.length + rest.records });
+};
+
+const settled = <Value>(asked: Promise<Value>): Promise<Value | HoldfastError> =>
+  asked.catch((cause: unknown) => asHoldfastError(cause));
+
+/** The worker may be one of the cluster, and its machine away. */
+const copyOfLogs = (context: Context, client: Client): Promise<CommandResult | undefined> => {
+  const { since, until } = context.flags as { readonly since?: number; readonly until?: number };
+  const isOldEnough = untilOf(until) ?? (() => true);
+  const oldest = since === undefined ? 0 : Date.now() - since;
+  const isWanted = (record: LogRecord): boolean =>
+    isOldEnough(record) && Date.parse(record.recorded_at) >= oldest;
+  const shown = showsAll(context) ? undefined : isShown;
+  return logsOfCopy(context, client, isWanted, (records, count) =>
+    count === 0 ? [] : records.slice(textsOf(records, shown).at(-count) ?? 0),
+  );
 };
 
 /** Whether a record is at least so old; undefined without a bound. */

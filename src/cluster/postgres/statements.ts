@@ -288,6 +288,23 @@ export const OPEN_LOG = `
   select $1::text, $2::text, coalesce((select max(seq) from record where store_id = $1::text and epoch = $2::text), 0)
   on conflict do nothing`;
 
+/** By its name, or by its id in the log of its node; and how far the copy of that log is. */
+export const COPY_OF = `
+  select p.worker as name, p.worker_id, p.node, n.state as node_state,
+    greatest(0, extract(epoch from clock_timestamp() - n.renewed_at) * 1000)::bigint as beat_age_ms,
+    (select l.copied_to from log l where l.store_id = n.store_id order by l.epoch desc limit 1) as through
+  from placement p left join node n on n.id = p.node
+  where p.worker = $1 or p.worker_id = $1 limit 1`;
+
+/** The records of the worker $2 alone: those that it spawned are in the stream as well. */
+const COPIED_OF = `
+  select place, text from record
+  where worker = $1 and not is_late and position('"stream":"worker:' || $2 || '"' in left(text, 512)) > 0`;
+
+export const COPIED = `${COPIED_OF} and place > $3 order by place limit $4`;
+
+export const COPIED_NEWEST = `select * from (${COPIED_OF} order by place desc limit $3) newest order by place`;
+
 export const COPIED_TO = `select copied_to from log where store_id = $1 and epoch = $2`;
 
 export const STREAM = `

@@ -27,6 +27,7 @@ import type {
 import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../store.ts";
 import type { OwnedRow, TreeOwner } from "../tree.ts";
 import { connectionUrl } from "./address.ts";
+import { copiesBy } from "./copies.ts";
 import { checkTables, migrate } from "./migrate.ts";
 import { hasNoDay, keepDays, makeDays, tendCopy } from "./retention.ts";
 import { SCHEMA } from "./schema.ts";
@@ -98,6 +99,8 @@ const types: pg.CustomTypesConfig = {
 };
 
 export class PostgresStore implements ClusterStore {
+  /** The copy, as people read it. */
+  readonly copies = copiesBy((text, values) => this.rows(text, values));
   private readonly pool: pg.Pool;
   /** The look at the tables, before the first call, and again after a while. One that failed is made again by the next call. */
   private checked: Promise<void> | undefined;

@@ -17,6 +17,7 @@ import type {
   ClusterChange,
   ClusterMade,
   ClusterStatus,
+  CopiedPage,
   NodeChange,
 } from "../../protocol/replies/cluster.ts";
 import type { RequestData } from "../../protocol/requests.ts";
@@ -36,6 +37,7 @@ import {
 import type { Log } from "../log.ts";
 import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
+import { copiedPage } from "./copied.ts";
 import { makeTables, tendingDays } from "./days.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
 import { LeaseGuard } from "./guard.ts";
@@ -202,6 +204,10 @@ export class NodeSeat implements ClusterApi {
 
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError> {
     return this.atDesk((store) => drainNode(store, asked));
+  }
+
+  records(asked: RequestData<"cluster/records">): Effect.Effect<CopiedPage, HoldfastError> {
+    return this.atDesk((store) => copiedPage(store.copies, asked));
   }
 
   giveUp({ node }: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError> {

@@ -36,6 +36,11 @@ export const CLUSTER: Handlers<keyof typeof CLUSTER_REQUESTS> = {
     lifetime: "command",
     run: (services, asked) => permitted(services, "drain a node", (cluster) => cluster.drain(asked)),
   },
+  "cluster/records": {
+    lifetime: "read",
+    run: (services, asked) =>
+      permitted(services, "read the copy of a cluster", (cluster) => cluster.records(asked)),
+  },
   "cluster/status": {
     lifetime: "read",
     run: ({ cluster }) => Effect.map(cluster.status, (reply) => success(reply)),

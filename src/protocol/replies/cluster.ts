@@ -1,5 +1,6 @@
 /** The answers of clusters. */
 import * as z from "zod";
+import type { LogRecord } from "../records.ts";
 import { effect, type Reply } from "./reply.ts";
 
 export const ClusterMade = z.object({
@@ -33,6 +34,24 @@ export const NodeChange = z.object({
   effect,
 });
 export type NodeChange = Reply<typeof NodeChange>;
+
+/** The source of records that are not from the log of a daemon: how far it goes, and how old it may be. */
+export const CopySource = z.object({
+  source: z.literal("copy"),
+  name: z.string(),
+  id: z.string().nullable().describe("in the log of its node; null before its first start"),
+  node: z.string().nullable().describe("its node; null while it has none"),
+  node_state: z.enum(["active", "draining", "dead", "left"]).nullable(),
+  beat_age_ms: z.int().nullable().describe("since its node renewed its lease, by the clock of the database"),
+  through: z.int().nullable().describe("the newest record of that node's log in the copy"),
+});
+export type CopySource = Reply<typeof CopySource>;
+
+export interface CopiedPage extends CopySource {
+  readonly records: readonly LogRecord[];
+  /** The `after` of the next page; null on the last one. */
+  readonly next: number | null;
+}
 
 const NodeView = z.object({
   name: z.string(),

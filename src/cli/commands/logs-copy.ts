@@ -1,0 +1,57 @@
+/** agent logs of a worker that a cluster placed on another node: its records as the cluster's copy has them. */
+import { existsSync } from "node:fs";
+import { READ_PAGE_RECORDS } from "../../base/limits.ts";
+import type { Client } from "../../daemon/client.ts";
+import { clusterFile } from "../../daemon/paths.ts";
+import { success } from "../../protocol/outcome.ts";
+import type { LogRecord } from "../../protocol/records.ts";
+import type { CopiedPage } from "../../protocol/replies/cluster.ts";
+import type { CommandResult, Context } from "../context.ts";
+import { oneLine } from "../render/terminal.ts";
+import { duration } from "../render/units.ts";
+
+/** Newest last, of which so many are to be shown. */
+type Shown = (records: readonly LogRecord[], count: number) => readonly LogRecord[];
+
+/** Undefined: the cluster does not know it either, or nobody can be asked. */
+export const logsOfCopy = async (
+  context: Context,
+  client: Client,
+  isWanted: (record: LogRecord) => boolean,
+  shown: Shown,
+): Promise<CommandResult | undefined> => {
+  const { call, flags, stateDir } = context;
+  const [worker] = call.args;
+  if (worker === undefined || call.args.length > 1 || flags.raw || !existsSync(clusterFile(stateDir)))
+    return undefined;
+  const count = flags.tail as number | undefined;
+  const tail = count === undefined ? undefined : READ_PAGE_RECORDS;
+  const first = await client.ask("cluster/records", { worker, tail });
+  if (!first.ok) return undefined;
+  const { records: _, next: __, ...source } = first.value;
+  if (source.id !== null) context.know(source.id, source.name);
+  context.notice(sentenceOf(source));
+  if (flags.follow) context.notice("A copy is not followed: its records end here.");
+  let told = 0;
+  let page: CopiedPage = first.value;
+  for (;;) {
+    const wanted = page.records.filter(isWanted);
+    for (const record of count === undefined ? wanted : shown(wanted, count)) {
+      await context.record(record);
+      told++;
+    }
+    if (page.next === null) break;
+    page = await client.request("cluster/records", { worker, after: page.next });
+  }
+  return success({ ...source, records: told });
+};
+
+const sentenceOf = ({
+  node,
+  node_state,
+  beat_age_ms,
+  through,
+}: Omit<CopiedPage, "records" | "next">): string =>
+  node === null
+    ? "These records are from the cluster's copy; no node has the worker now."
+    : `These records are from the cluster's copy, up to record ${through ?? 0} of the node ${oneLine(node)}, which is ${node_state} and renewed its lease ${duration(beat_age_ms ?? 0)} ago.`;
