@@ -361,7 +361,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/why": why,
   "agent/logs": z.union([
     followed,
-    CopySource.extend({ records: z.int().describe("of another node, from the cluster's copy") }),
+    CopySource.extend({ records: z.int().describe("how many came from the cluster's copy") }),
     z.object({
       id: z.string(),
       stream: z.string(),

@@ -179,7 +179,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
     exits: [5],
     summary: "Show what workers said and what happened to them",
     details:
-      "A tree or a supervisor stands for all workers below it; the records of several workers come in the order of the log. --raw prints the bytes that the worker wrote, for as long as they are kept (while it runs, only the newest of a long output). Control characters are made harmless if stdout is a terminal.",
+      "A tree or a supervisor stands for all workers below it; the records of several workers come in the order of the log. --raw prints the bytes that the worker wrote, for as long as they are kept (while it runs, only the newest of a long output). Control characters are made harmless if stdout is a terminal. A worker that a cluster placed on another node is read from the cluster's copy, and the answer says so.",
     args: [ids("id, unique prefix of one, or name; or the name of a tree or of a supervisor")],
     flags: [
       { name: "follow", short: "f", type: "bool", help: "continue until the workers end" },

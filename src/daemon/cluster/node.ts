@@ -49,7 +49,8 @@ import { PlacedMachine } from "./machine.ts";
 import { answerPlace, PlaceQuestions, placeQuestions, type TellNotice } from "./questions.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
-import { changeOf, selfOf } from "./self.ts";
+import { changeOf } from "./self.ts";
+import { statusOf } from "./status.ts";
 import { givingBack } from "./stopping.ts";
 import { atMost, type TreeGround, treeDownOn, treeOn } from "./tree.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
@@ -120,33 +121,7 @@ export class NodeSeat implements ClusterApi {
 
   readonly status: Effect.Effect<ClusterStatus, HoldfastError> = Effect.suspend(() => {
     const { living } = this;
-    if (living === undefined) return Effect.succeed(NO_STATUS);
-    const look = async (store: PostgresStore) => ({
-      ...(await store.overview()),
-      waiting: await waitingIn(store),
-      failed: await store.failed(),
-    });
-    const seen = Effect.tryPromise(async () => living.store && look(living.store)).pipe(
-      Effect.timeout(CLUSTER_ANSWER_MS),
-      Effect.catchCause((cause) => {
-        living.lease.report("a look at the cluster", cause);
-        return Effect.succeed(undefined);
-      }),
-    );
-    return Effect.map(Effect.all([this.ground.runtime.status(), seen]), ([{ head }, overview]) => ({
-      self: selfOf(living, head),
-      nodes:
-        overview?.nodes.map(({ id, store_id: _, endpoint, ...node }) => ({
-          name: id,
-          ...node,
-          endpoint: endpoint === "" ? null : endpoint,
-          beat_age_ms: Math.round(node.beat_age_ms),
-        })) ?? null,
-      unplaced: overview?.unplaced ?? null,
-      waiting: overview?.waiting ?? null,
-      failed: overview?.failed ?? null,
-      keep_days: overview?.keep_days ?? null,
-    }));
+    return living === undefined ? Effect.succeed(NO_STATUS) : statusOf(living, this.ground.runtime);
   });
 
   place({ caller, ...asked }: AskedPlace): Effect.Effect<SpawnReply, HoldfastError> {
