@@ -39,7 +39,7 @@ import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
 import { copiedPage } from "./copied.ts";
 import { makeTables, tendingDays } from "./days.ts";
-import { drainNode, killPlaced, nodeIsGone, placeWorker, waitingIn } from "./desk.ts";
+import { drainNode, killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
 import { LeaseGuard } from "./guard.ts";
 import { termOf } from "./joining.ts";
 import { bootClock, forgetKept, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";

@@ -7,8 +7,12 @@ import type { ClusterStatus } from "../../protocol/replies/cluster.ts";
 import type { RuntimeApi } from "../../runtime/api.ts";
 import { waitingIn } from "./desk.ts";
 import { selfOf } from "./self.ts";
+import type { Trouble } from "./trouble.ts";
 
-type SeenNode = Parameters<typeof selfOf>[0] & { readonly store: PostgresStore | undefined };
+type SeenNode = Parameters<typeof selfOf>[0] & {
+  readonly store: PostgresStore | undefined;
+  readonly lease: Trouble;
+};
 
 export const statusOf = (
   living: SeenNode,
