@@ -11,14 +11,14 @@ import { oneLine } from "../render/terminal.ts";
 import { duration } from "../render/units.ts";
 
 /** Newest last, of which so many are to be shown. */
-type Shown = (records: readonly LogRecord[], count: number) => readonly LogRecord[];
+type ChoiceOfNewest = (records: readonly LogRecord[], count: number) => readonly LogRecord[];
 
 /** Undefined: the cluster does not know it either, or nobody can be asked. */
 export const logsOfCopy = async (
   context: Context,
   client: Client,
   isWanted: (record: LogRecord) => boolean,
-  shown: Shown,
+  shown: ChoiceOfNewest,
 ): Promise<CommandResult | undefined> => {
   const { call, flags, stateDir } = context;
   const [worker] = call.args;
