@@ -1528,6 +1528,8 @@ export const TELEMETRY_RETRY_MIN_MS = 1_000;
 export const TELEMETRY_RETRY_MAX_MS = 60_000;
 /** Bytes of a collector's answer that are read. */
 export const TELEMETRY_ANSWER_MAX_BYTES = 64 * 1024;
+/** How often the cursor is kept while one post follows another: a daemon after a crash sends some spans again, by the same ids. */
+export const TELEMETRY_KEEP_EVERY_MS = 1_000;
 /** The last posts of a daemon that ends. */
 export const TELEMETRY_END_MAX_MS = 3_000;
 /** Records after the kept cursor that a daemon still tells of; where there are more, it begins at the end of the log. */

@@ -1,5 +1,5 @@
 /** One POST: no redirects, no cookies, no proxy, within bounds of time and size. */
-import { type RequestOptions, request as requestHttp } from "node:http";
+import { type Agent, type ClientRequest, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
 export interface PostRequest {
@@ -11,6 +11,8 @@ export interface PostRequest {
   readonly answer_max_bytes: number;
   /** Connects to these addresses in the place of those that the name has. */
   readonly lookup?: RequestOptions["lookup"];
+  /** Keeps the connection for the next post. Default: a connection of its own. */
+  readonly agent?: Agent | undefined;
 }
 
 export interface PostAnswer {
@@ -19,20 +21,18 @@ export interface PostAnswer {
   readonly retry_after_s: number | undefined;
 }
 
+/** The server has closed a connection that was kept, just as it was used again. */
+const wasClosed = ({ reusedSocket }: ClientRequest, { code }: NodeJS.ErrnoException): boolean =>
+  reusedSocket && (code === "ECONNRESET" || code === "EPIPE");
+
 /** Resolves once the answer is read, or its bound is reached. Rejects if none comes. */
-export const sendPost = ({
-  url,
-  headers,
-  body,
-  timeout_ms,
-  answer_max_bytes,
-  lookup,
-}: PostRequest): Promise<PostAnswer> =>
+export const sendPost = (post: PostRequest): Promise<PostAnswer> =>
   new Promise((resolve, reject) => {
+    const { url, headers, body, timeout_ms, answer_max_bytes, lookup, agent = false } = post;
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
     const options: RequestOptions = {
       method: "POST",
-      agent: false,
+      agent,
       headers: { "user-agent": "holdfast", "content-length": String(length), ...headers },
       signal: AbortSignal.timeout(timeout_ms),
       ...(lookup === undefined ? {} : { lookup }),
@@ -53,6 +53,9 @@ export const sendPost = ({
       answer.on("error", () => resolve(found));
       answer.on("close", () => resolve(found));
     });
-    sent.on("error", reject);
+    sent.on("error", (cause) => {
+      if (wasClosed(sent, cause)) resolve(sendPost({ ...post, agent: undefined }));
+      else reject(cause);
+    });
     sent.end(body);
   });

@@ -2,6 +2,7 @@
  * Telemetry while a daemon runs: a reader follows the log and folds it into spans and metrics, and two fibers post them. The log
  * is written as without it; a collector that is away costs a bounded queue, and what finds no room there is counted.
  */
+import type { Agent } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { Cause, Clock, Effect, Latch, Option, type Scope } from "effect";
@@ -14,6 +15,7 @@ import {
   TELEMETRY_BATCH_MAX_SPANS,
   TELEMETRY_BEHIND_MAX_RECORDS,
   TELEMETRY_END_MAX_MS,
+  TELEMETRY_KEEP_EVERY_MS,
   TELEMETRY_REREAD_MS,
   TELEMETRY_RETRY_MAX_MS,
   TELEMETRY_RETRY_MIN_MS,
@@ -66,7 +68,9 @@ export class TelemetryExporter implements TelemetryApi {
   private readonly full = Latch.makeUnsafe(false);
   /** The seq up to which the log is read; undefined before the first look. */
   private read: number | undefined;
-  private keptSeq = -1;
+  private kept = { seq: -1, at_ms: Number.NEGATIVE_INFINITY };
+  /** A connection for each signal, used by post after post. */
+  private readonly connections = new Map<SignalSettings, Agent>();
   private sent = 0;
   private refused = 0;
   private failing: string | null = null;
@@ -96,7 +100,14 @@ export class TelemetryExporter implements TelemetryApi {
       ...(metrics === undefined ? [] : [this.postMetrics(metrics, started_ms)]),
     ];
     yield* Effect.addFinalizer(() =>
-      Effect.asVoid(Effect.timeoutOption(Effect.all(posts, { discard: true }), TELEMETRY_END_MAX_MS)),
+      Effect.sync(() => {
+        for (const agent of this.connections.values()) agent.destroy();
+      }),
+    );
+    yield* Effect.addFinalizer(() =>
+      Effect.timeoutOption(Effect.all(posts, { discard: true }), TELEMETRY_END_MAX_MS).pipe(
+        Effect.andThen(this.keep),
+      ),
     );
     yield* Effect.forkScoped(this.lasting("reading the log for telemetry", this.reading));
     if (traces !== undefined) {
@@ -182,17 +193,17 @@ export class TelemetryExporter implements TelemetryApi {
     return undefined;
   }
 
-  /** Posts all that waits, batch after batch. A collector that is away is asked again, ever more seldom. */
+  /** Posts what waits, and goes on while whole batches do. A collector that is away is asked again, ever more seldom. */
   private sendSpans(to: SignalSettings, wait_ms: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       Latch.closeUnsafe(this.full);
       const posted = yield* this.postSpans(to);
-      yield* this.keep;
+      if (performance.now() - this.kept.at_ms >= TELEMETRY_KEEP_EVERY_MS) yield* this.keep;
       if (!posted.ok && posted.again) {
         yield* Effect.sleep(Math.max(wait_ms, posted.after_ms));
         return yield* this.sendSpans(to, Math.min(TELEMETRY_RETRY_MAX_MS, 2 * wait_ms));
       }
-      if (this.queue.size > 0) yield* this.sendSpans(to, TELEMETRY_RETRY_MIN_MS);
+      if (this.queue.size >= TELEMETRY_BATCH_MAX_SPANS) yield* this.sendSpans(to, TELEMETRY_RETRY_MIN_MS);
     });
   }
 
@@ -234,6 +245,7 @@ export class TelemetryExporter implements TelemetryApi {
           body: isCompressed ? await compressed(bytes) : bytes,
           timeout_ms,
           answer_max_bytes: TELEMETRY_ANSWER_MAX_BYTES,
+          agent: this.connectionOf(to),
         }),
       catch: (cause) => cause as NodeJS.ErrnoException,
     });
@@ -248,6 +260,15 @@ export class TelemetryExporter implements TelemetryApi {
       },
       onFailure: ({ message, code }) => this.failed(code ? `${message} (${code})` : message, true, 0),
     });
+  }
+
+  private connectionOf(to: SignalSettings): Agent {
+    const known = this.connections.get(to);
+    if (known !== undefined) return known;
+    const { Agent } = process.getBuiltinModule(to.url.protocol === "https:" ? "node:https" : "node:http");
+    const fresh = new Agent({ keepAlive: true, maxSockets: 1 });
+    this.connections.set(to, fresh);
+    return fresh;
   }
 
   private went(): PostOutcome {
@@ -266,8 +287,8 @@ export class TelemetryExporter implements TelemetryApi {
   private readonly keep: Effect.Effect<void> = Effect.suspend(() => {
     const { runtime, file, log } = this.ground;
     const seq = this.queue.oldest === undefined ? this.read : this.queue.oldest - 1;
-    if (seq === undefined || seq === this.keptSeq) return Effect.void;
-    this.keptSeq = seq;
+    if (seq === undefined || seq === this.kept.seq) return Effect.void;
+    this.kept = { seq, at_ms: performance.now() };
     const text = `${JSON.stringify({ version: 1, cursor: cursorOf(runtime.epoch, seq) })}\n`;
     return Effect.catch(
       attempt(() => replaceFile(file, text)),
