@@ -25,16 +25,20 @@ export const watched = (
   data: RequestData<"agent/watch">,
   take: (page: LinePage) => Promise<void> | undefined,
 ): Effect.Effect<Outcome<StreamReply>, HoldfastError> =>
-  Effect.gen(function* () {
+  Effect.suspend(() => {
     const problems = contradictions(data);
-    if (problems.length > 0) return yield* Effect.fail(invalidRequest(problems));
-    const ids = yield* Effect.forEach(data.ids, (ref) => runtime.resolve(ref));
+    if (problems.length > 0) return Effect.fail(invalidRequest(problems));
     let records = 0;
-    const next = yield* runtime.follow(queryOf(data, ids), (page) => {
+    const counted = (page: LinePage): Promise<void> | undefined => {
       records += page.lines.length;
       return take(page);
-    });
-    return success({ next, records, cursor: cursorOf(runtime.epoch, next) });
+    };
+    const replied = (next: number) => success({ next, records, cursor: cursorOf(runtime.epoch, next) });
+    // Ten thousand may wait here, and a generator that waits is larger than what it waits for.
+    return Effect.forEach(data.ids, (ref) => runtime.resolve(ref)).pipe(
+      Effect.flatMap((ids) => runtime.follow(queryOf(data, ids), counted)),
+      Effect.map(replied),
+    );
   });
 
 /** No ids means all workers, with or without `all`. */

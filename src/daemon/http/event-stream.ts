@@ -79,6 +79,8 @@ export class EventStream {
     if (this.response.headersSent || this.isOver) return;
     clearTimeout(this.comments);
     this.response.writeHead(200, [...HEADERS, "content-type", SSE_TYPE, "x-accel-buffering", "no"]);
+    // Written alone, the head becomes one string; else its forty parts are kept as long as the stream is open.
+    this.response.flushHeaders();
     this.sink.write(SSE_RETRY);
     this.comments = setInterval(() => {
       if (this.sink.writable && !this.sink.writableNeedDrain) this.sink.write(SSE_COMMENT);
