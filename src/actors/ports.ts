@@ -5,10 +5,11 @@ import type { Machine } from "../adapters/process/machine.ts";
 import type { RuntimeSpawner, SkillRights } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { ModelUsage } from "../protocol/records.ts";
-import type { PlacedRight, WorkerSpec } from "../protocol/worker.ts";
+import type { Budget, PlacedRight, WorkerSpec } from "../protocol/worker.ts";
 import type { Artifacts } from "../store/cas/store.ts";
 import type { EventLog } from "../store/event-log.ts";
 import type { Views } from "../store/views.ts";
+import type { SpentAmounts } from "../supervisor/budgets/budgets.ts";
 import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
 import type { Confine, Workspaces } from "./workspaces.ts";
@@ -62,6 +63,36 @@ export interface Leases {
   holds(placed: PlacedRight): boolean;
 }
 
+/** The budgets of placed workers, which a cluster leases in portions. Each call rejects while it cannot be asked. */
+export interface Budgets {
+  /** More of what a worker may spend here; as much as is left. */
+  take(asked: AskedPortion): Promise<GrantedPortion>;
+  /** A person grants more to all machines. */
+  raise(asked: PortionHolder & { readonly bounds: Budget }): Promise<void>;
+  /** The worker spends no more here, and has spent this. */
+  settle(asked: PortionHolder & Pick<AskedPortion, "budget" | "spent">): Promise<void>;
+}
+
+/** `holder`: the worker's id in the log of its machine. */
+interface PortionHolder {
+  readonly right: PlacedRight;
+  readonly holder: string;
+}
+
+export interface AskedPortion extends PortionHolder {
+  /** The bounds, where the cluster does not know the budget yet. */
+  readonly budget: Budget;
+  readonly asked: Budget;
+  readonly spent: SpentAmounts;
+}
+
+/** For each bound: the limit of the whole budget, all that was granted here, and what others have. */
+export interface GrantedPortion {
+  readonly limits: Budget;
+  readonly granted: Budget;
+  readonly elsewhere: Budget;
+}
+
 export interface Services {
   readonly log: EventLog;
   readonly views: Views;
@@ -86,6 +117,8 @@ export interface Services {
   readonly machine: Machine;
   /** Without it, no worker of a cluster starts. */
   readonly leases?: Leases | undefined;
+  /** Without it, the budget of a placed worker is one of this machine alone. */
+  readonly budgets?: Budgets | undefined;
   /** Free bytes on the disk of the state directory, asked on each tick; undefined if unknown. */
   readonly diskFreeBytes?: () => number | undefined;
   readonly boot_id: string;

@@ -1583,6 +1583,9 @@ export const CLUSTER_ASK_NODE_MS = 100;
 /** A worker that ran, and whose labels no node has, is asked about after this time: its node may be back. And questions at one look. */
 export const CLUSTER_QUESTION_AFTER_MS = 5_000;
 export const CLUSTER_QUESTIONS_AT_ONCE = 16;
+/** A node takes a part of a placed worker's budget that is one in so many; and asks again after this time where little is left. */
+export const CLUSTER_BUDGET_PORTIONS = 16;
+export const CLUSTER_BUDGET_AGAIN_MS = 5_000;
 /** Workers without a node that `agent cluster status` shows. */
 export const CLUSTER_WAITING_SHOWN_MAX = 20;
 /** Workers that a node ended with a reason, in one answer of `agent cluster status`: the newest, and for so long. */

@@ -35,6 +35,18 @@ export const grant = (
   return { budget: { ...budget, portions: new Map(budget.portions).set(node, portion) }, granted };
 };
 
+/** A person grants more. A bound never falls. */
+export const limited = (budget: LeasedBudget, limit: number): LeasedBudget =>
+  limit <= budget.limit ? budget : { ...budget, limit };
+
+/** A holder keeps what it has spent, and gives the rest back. It may take more later, as one that was granted just that. */
+export const settle = (budget: LeasedBudget, holder: string, spent: number): LeasedBudget => {
+  const held = budget.portions.get(holder);
+  if (held === undefined) return budget;
+  const used = Math.max(spent, held.spent);
+  return { ...budget, portions: new Map(budget.portions).set(holder, { granted: used, spent: used }) };
+};
+
 /** A node tells what it has spent in all of its portion. Less than before is an old message. */
 export const report = (budget: LeasedBudget, node: string, spent: number): LeasedBudget => {
   const held = budget.portions.get(node);

@@ -63,9 +63,12 @@ export interface ClusterStore {
   append(node: string, log: LogName, records: readonly CopiedRecord[]): Promise<number>;
   /** A page of a worker's records, in the order of their copying: after a claim, all that there will ever be of the terms before. */
   stream(worker: string, after: number): Promise<StreamPage>;
-  /** The change of a budget is decided while nobody else changes it. */
+  /** The change of a budget is decided while nobody else changes it. Without `after` it stays as it is. */
   withBudget<Result>(
     name: string,
-    change: (before: LeasedBudget | undefined) => { readonly after: LeasedBudget; readonly result: Result },
+    change: (before: LeasedBudget | undefined) => {
+      readonly after?: LeasedBudget | undefined;
+      readonly result: Result;
+    },
   ): Promise<Result>;
 }

@@ -96,7 +96,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     tellRefused(registry, log);
     crashPoint("boot-before-log");
     const rights = new Rights();
-    const given = { registry, output, leases: rights, onTick: ticking(watchdog, pulse) };
+    const given = { registry, output, leases: rights, budgets: rights, onTick: ticking(watchdog, pulse) };
     const runtime = yield* openRuntime(options, place.path, given);
     // An agent that was ended with the last daemon must not undo that by starting the next one.
     yield* runtime.permitStart(runtime.identifyIn(startedBy));
@@ -210,7 +210,7 @@ const ownCommand = (): readonly string[] => [process.execPath, ...process.argv.s
 
 const stopping = (): HoldfastError => new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
-interface OpeningParts extends Pick<OpenRuntimeOptions, "registry" | "onTick" | "leases"> {
+interface OpeningParts extends Pick<OpenRuntimeOptions, "registry" | "onTick" | "leases" | "budgets"> {
   readonly output: ReturnType<typeof outputOf>;
 }
 

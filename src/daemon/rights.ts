@@ -1,13 +1,15 @@
-/** The rights of this machine, as a node of a cluster, to run workers now (decision 0082). */
-import type { Leases } from "../actors/ports.ts";
+/** The rights of this machine, as a node of a cluster, to run workers now (decision 0082), and to spend from their budgets (0091). */
+import type { Budgets, Leases } from "../actors/ports.ts";
+import { HoldfastError } from "../protocol/errors.ts";
 
 interface Right {
   readonly term: number;
   readonly mayStart: () => boolean;
 }
 
-export class Rights implements Leases {
+export class Rights implements Leases, Budgets {
   private readonly held = new Map<string, Right>();
+  private bank: Budgets | undefined;
 
   /** `mayStart` is asked before each start of a process. */
   give(worker: string, right: Right): void {
@@ -17,5 +19,21 @@ export class Rights implements Leases {
   holds({ worker, term }: { readonly worker: string; readonly term: number }): boolean {
     const right = this.held.get(worker);
     return right?.term === term && right.mayStart();
+  }
+
+  /** Undefined: this daemon is no node now. */
+  setBank(bank: Budgets | undefined): void {
+    this.bank = bank;
+  }
+
+  readonly take: Budgets["take"] = async (asked) => this.asked().take(asked);
+  readonly raise: Budgets["raise"] = async (asked) => this.asked().raise(asked);
+  readonly settle: Budgets["settle"] = async (asked) => this.asked().settle(asked);
+
+  private asked(): Budgets {
+    if (this.bank !== undefined) return this.bank;
+    throw new HoldfastError("UNAVAILABLE", "The cluster of this worker cannot be asked now.", {
+      suggestion: "See what is wrong with: agent cluster status",
+    });
   }
 }

@@ -127,6 +127,7 @@ export const makeCore = (
       wallMs,
       stamp,
       report: services.report,
+      budgets: services.budgets,
     });
     const sessions = new Sessions(views);
     const left = (id: string): void => {

@@ -79,6 +79,7 @@ export interface OpenRuntimeOptions {
   readonly isTraced?: boolean | undefined;
   /** The rights of this machine as a node of a cluster. */
   readonly leases?: Services["leases"];
+  readonly budgets?: Services["budgets"];
   /** The part of config.yaml about skills. */
   readonly skills?: SkillConfiguration | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
@@ -146,6 +147,7 @@ export const openRuntime = (
       confine: confiningIn(options.stateDir, skills),
       machine: world?.machine ?? thisMachine,
       leases: options.leases,
+      budgets: options.budgets,
       diskFreeBytes: freeBytes,
       boot_id: currentPlace().boot_id,
       random: world?.random ?? Math.random,

@@ -1,7 +1,15 @@
 /** A budget in portions: all nodes together spend no more than its limit. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { close, grant, type LeasedBudget, leftOf, report } from "../../src/cluster/budgets.ts";
+import {
+  close,
+  grant,
+  type LeasedBudget,
+  leftOf,
+  limited,
+  report,
+  settle,
+} from "../../src/cluster/budgets.ts";
 
 const fresh = (limit: number): LeasedBudget => ({ limit, portions: new Map(), spent: 0 });
 
@@ -22,6 +30,19 @@ describe("a leased budget", () => {
     const { budget } = grant(fresh(10), "a", 6);
     const told = report(report(budget, "a", 5), "a", 1);
     expect(leftOf(close(told, "a", 3))).toBe(5);
+  });
+
+  it("leaves a holder that settles what it has spent, and lets it take more later", () => {
+    const { budget } = grant(fresh(10), "a", 6);
+    const settled = settle(budget, "a", 2);
+    expect(leftOf(settled)).toBe(8);
+    expect(leftOf(grant(settled, "a", 3).budget)).toBe(5);
+    expect(settle(fresh(10), "b", 4)).toEqual(fresh(10));
+  });
+
+  it("grows, and never shrinks", () => {
+    expect(leftOf(limited(fresh(10), 20))).toBe(20);
+    expect(leftOf(limited(fresh(10), 5))).toBe(10);
   });
 
   it("holds for any order of nodes that ask, spend, return and die", () => {

@@ -120,16 +120,23 @@ const IS_OVER = `(
       select from node o where o.id = placement.node and (
         o.state = 'left' or placement.on_partition = 'stop' and (o.state = 'dead' or o.term <> placement.node_term)))))`;
 
+/** A worker that is placed anew has its budget anew. */
 export const PLACE = `
-  insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec, request, tree, file)
-  values ($1, $2, 'running', $3, $4, 0, 0, $5, $6, $7, $8)
-  on conflict (worker) do update set
-    spec_digest = excluded.spec_digest, desired = 'running', on_partition = excluded.on_partition, needs = excluded.needs,
-    node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null,
-    request = excluded.request, ended_at = null,
-    tree = excluded.tree, file = excluded.file, over = null, killer = null, checked_by = null,
-    asked_term = null, told_term = null, waits_term = null
-  where placement.spec <> '' and ${IS_OVER}`;
+  with placed as (
+    insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec, request, tree, file)
+    values ($1, $2, 'running', $3, $4, 0, 0, $5, $6, $7, $8)
+    on conflict (worker) do update set
+      spec_digest = excluded.spec_digest, desired = 'running', on_partition = excluded.on_partition, needs = excluded.needs,
+      node = null, node_term = null, starts = 0, spec = excluded.spec, worker_id = null, why = null,
+      request = excluded.request, ended_at = null,
+      tree = excluded.tree, file = excluded.file, over = null, killer = null, checked_by = null,
+      asked_term = null, told_term = null, waits_term = null
+    where placement.spec <> '' and ${IS_OVER}
+    returning worker
+  ), spent as (
+    delete from budget using placed where starts_with(budget.name, placed.worker || '/')
+  )
+  select worker from placed`;
 
 /** An older node that places the name anew leaves the killer of an earlier term there. */
 const KILLER = `case when killer->>'term' = term::text then killer end`;

@@ -386,11 +386,15 @@ export class PostgresStore implements ClusterStore {
   /** Decided anew where somebody else was faster. */
   async withBudget<Result>(
     name: string,
-    change: (before: LeasedBudget | undefined) => { readonly after: LeasedBudget; readonly result: Result },
+    change: (before: LeasedBudget | undefined) => {
+      readonly after?: LeasedBudget | undefined;
+      readonly result: Result;
+    },
   ): Promise<Result> {
     for (let tries = 1; ; tries++) {
       const [row] = await this.rows<{ version: number; content: BudgetContent }>(statements.BUDGET, [name]);
       const { after, result } = change(row === undefined ? undefined : budgetOf(row.content));
+      if (after === undefined) return result;
       const content: BudgetContent = { ...after, portions: Object.fromEntries(after.portions) };
       if (await this.changes(statements.PUT_BUDGET, [name, row?.version ?? 0, content])) return result;
       if (tries >= CLUSTER_BUDGET_TRIES_MAX)

@@ -37,6 +37,7 @@ import {
 import type { Log } from "../log.ts";
 import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
+import { PlacedBudgets } from "./budgets.ts";
 import { copiedPage } from "./copied.ts";
 import { makeTables, tendingDays } from "./days.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
@@ -378,6 +379,8 @@ export class NodeSeat implements ClusterApi {
         Effect.exit,
         Effect.repeat(Schedule.spaced(CLUSTER_GUARD_LOOK_MS)),
       );
+      this.ground.rights.setBank(new PlacedBudgets(store));
+      yield* Effect.addFinalizer(() => Effect.sync(() => this.ground.rights.setBank(undefined)));
       const questions = new PlaceQuestions(store, this.ground.tell, bootClock);
       const found = yield* Effect.promise(() => machine.found());
       const member = liveAsMember({

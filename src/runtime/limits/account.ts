@@ -3,10 +3,17 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { HOLD_ANSWERS } from "../../protocol/holds.ts";
 import type { RecordDraft, RecordPayloads } from "../../protocol/records.ts";
 import type { Budget } from "../../protocol/worker.ts";
-import { type Breach, boundsOf, breachOf, raised } from "../../supervisor/budgets/budgets.ts";
+import {
+  type Breach,
+  boundsOf,
+  breachOf,
+  raised,
+  type SpentAmounts,
+} from "../../supervisor/budgets/budgets.ts";
 import { breachSentence } from "../../supervisor/child/stop-errors.ts";
 import type { BudgetView } from "../replies.ts";
 import type { Owner } from "./budget-owners.ts";
+import type { PortionedBudget } from "./leased.ts";
 import type { Meters } from "./meters.ts";
 
 export type BudgetQuestion = Extract<RecordPayloads["worker_question"], { readonly about: "budget" }>;
@@ -28,9 +35,13 @@ export class Account {
   private granted: Budget = {};
   private stopped = false;
 
-  constructor(owner: Owner, meters: Meters) {
+  /** The budget is one of the cluster, so this machine has a portion of it. */
+  readonly leased: PortionedBudget | undefined;
+
+  constructor(owner: Owner, meters: Meters, leased?: PortionedBudget) {
     this.owner = owner;
     this.meters = meters;
+    this.leased = leased;
   }
 
   hear(record: RecordDraft): void {
@@ -62,24 +73,34 @@ export class Account {
   }
 
   bounds(): Budget {
-    return boundsOf(this.owner.budget, this.granted);
+    return this.leased?.bounds() ?? this.whole();
+  }
+
+  /** In all, on other machines too. */
+  spent(): SpentAmounts {
+    return this.leased?.total(this.meters.sum) ?? this.meters.sum;
+  }
+
+  private whole(): Budget {
+    return boundsOf(this.owner.budget, this.leased?.whole() ?? this.granted);
   }
 
   /** Bounds that allow the budget's workers to go on: the given ones, else as much again. Throws INVALID_REQUEST if they do not. */
   granting(given: Budget | undefined): Budget {
-    const { owner, granted, meters, wanted } = this;
-    if (given === undefined) return raised(owner.budget, granted, meters.sum, wanted);
+    const { owner, wanted } = this;
+    const [granted, spent] = [this.whole(), this.spent()];
+    if (given === undefined) return raised(owner.budget, granted, spent, wanted);
     const unknown = Object.keys(given).filter((field) => !(field in owner.budget));
     if (unknown.length > 0)
       throw grantsNot(`The budget of ${owner.id} has no bound for ${unknown.join(" and ")}.`);
     const bounds = boundsOf(owner.budget, { ...granted, ...given });
-    const breach = breachOf(bounds, meters.sum, wanted);
+    const breach = breachOf(bounds, spent, wanted);
     if (breach === undefined) return bounds;
     throw grantsNot(`It would still wait: ${breachSentence(undefined, breach.limit, breach.bound)}.`);
   }
 
   breach(): Breach | undefined {
-    return breachOf(this.bounds(), this.meters.sum, this.wanted);
+    return breachOf(this.bounds(), this.spent(), this.wanted);
   }
 
   isStopped(): boolean {
@@ -96,8 +117,8 @@ export class Account {
     return {
       owner: owner.id,
       state,
-      spent: meters.sum,
-      bounds: this.bounds(),
+      spent: this.spent(),
+      bounds: this.whole(),
       unpriced: meters.isUnpriced(),
       estimated: meters.isEstimated(),
       ...(question === undefined ? {} : { question_id: question.question_id }),

@@ -8,6 +8,7 @@
  * so a daemon that dies in the middle leaves nothing undone.
  */
 import { Effect } from "effect";
+import type { Budgets } from "../../actors/ports.ts";
 import type { Spender, Spending } from "../../actors/spending.ts";
 import { ENDING_GRACE_MS } from "../../base/limits.ts";
 import type { ClockStamp } from "../../protocol/clock-stamp.ts";
@@ -24,6 +25,7 @@ import type { AnswerOptions } from "../api.ts";
 import type { BudgetView } from "../replies.ts";
 import { Account, ANSWERS, type BudgetAnswer, type BudgetQuestion } from "./account.ts";
 import { type GuardedSupervisor, keyOf, type Owner, Owners } from "./budget-owners.ts";
+import { PortionedBudget } from "./leased.ts";
 import { Meters } from "./meters.ts";
 
 export interface AccountPorts {
@@ -37,6 +39,7 @@ export interface AccountPorts {
   readonly wallMs: () => number;
   readonly stamp: () => ClockStamp;
   readonly report: (message: string, cause?: unknown) => void;
+  readonly budgets?: Budgets | undefined;
 }
 
 const asksNothing = (ref: string): HoldfastError =>
@@ -108,7 +111,7 @@ export class Accounts implements Spending {
     for (const owner of this.owners.of(worker.id)) {
       const account = this.accountOf(owner);
       const bound = account.bounds().turns;
-      if (bound === undefined || account.meters.sum.turns + underWay < bound) continue;
+      if (bound === undefined || account.spent().turns + underWay < bound) continue;
       may = false;
       // An open turn may still use up the budget: ask only after it.
       if (underWay > 0) continue;
@@ -140,6 +143,8 @@ export class Accounts implements Spending {
 
   /** Called when a worker's life has ended. */
   left(id: string): void {
+    const account = this.accounts.get(keyOf({ id, tree: null }));
+    account?.leased?.settle(account.meters.sum);
     this.waiters.delete(id);
     this.ending.delete(id);
   }
@@ -207,6 +212,7 @@ export class Accounts implements Spending {
         ...(said === "continue" ? { budget: account.granting(budget) } : {}),
         clock: this.ports.stamp(),
       };
+      if (payload.budget !== undefined) await account.leased?.raise(payload.budget);
       account.hear(await this.commit(account.owner, { type: "worker_answered", payload }));
       if (said === "continue") this.lift(account, by);
       else this.check(account);
@@ -227,11 +233,21 @@ export class Accounts implements Spending {
     }
     const { log, views } = this.ports;
     const { id, tree } = owner;
-    const account = new Account(owner, new Meters(log, views, this.owners.past(owner)));
+    const account = new Account(
+      owner,
+      new Meters(log, views, this.owners.past(owner)),
+      this.leasedFor(owner),
+    );
     const told = tree === null ? log.stream(id, OF_QUESTIONS) : log.treeStream(tree, OF_QUESTIONS);
     for (const record of told) account.hear(record);
     this.accounts.set(keyOf(owner), account);
     return account;
+  }
+
+  private leasedFor({ id, budget, placed }: Owner): PortionedBudget | undefined {
+    const { budgets, monoMs } = this.ports;
+    if (budgets === undefined || placed === undefined) return undefined;
+    return new PortionedBudget(budgets, { right: placed, holder: id, budget }, monoMs);
   }
 
   private wallOf(worker: Spender): number {
@@ -277,10 +293,12 @@ export class Accounts implements Spending {
     }
     if (owner.budget.wall_ms !== undefined)
       for (const worker of this.membersOf(account)) meters.ran(worker.id, this.wallOf(worker));
-    if (account.breached || owner.budget.wall_ms !== undefined) this.check(account);
+    const isLeased = account.leased !== undefined;
+    if (account.breached || isLeased || owner.budget.wall_ms !== undefined) this.check(account);
   }
 
   private check(account: Account): void {
+    account.leased?.look(account.meters.sum, () => this.check(account));
     const breach = account.breach();
     if (breach === undefined) {
       // The file may allow more now.

@@ -3,7 +3,7 @@
  * supervisors of files.
  */
 
-import type { Budget, OnBreach, WorkerSpec } from "../../protocol/worker.ts";
+import type { Budget, OnBreach, PlacedRight, WorkerSpec } from "../../protocol/worker.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Views } from "../../store/views.ts";
 import { hasLimits } from "../../supervisor/budgets/budgets.ts";
@@ -24,11 +24,17 @@ export interface Owner {
   readonly tree: string | null;
   readonly budget: Budget;
   readonly on_breach: OnBreach;
+  /** The right by which its worker runs here: the cluster has the sum of its budget. */
+  readonly placed?: PlacedRight | undefined;
 }
 
 export const keyOf = ({ id, tree }: Pick<Owner, "id" | "tree">): string => `${tree ?? ""} ${id}`;
 
-type OwnerSpec = Pick<WorkerSpec, "parent" | "supervisor" | "budget" | "on_breach">;
+type OwnerSpec = Pick<WorkerSpec, "parent" | "supervisor" | "budget" | "on_breach" | "name" | "placed">;
+
+/** A worker that a placed one has spawned has its right, too, and a budget of its own machine. */
+const placedItself = ({ name, placed }: OwnerSpec): PlacedRight | undefined =>
+  placed?.worker === name ? placed : undefined;
 
 export class Owners {
   private readonly log: EventLog;
@@ -69,7 +75,7 @@ export class Owners {
       const kin = this.kinOf(at);
       if (kin === undefined) break;
       const { budget, on_breach, supervisor } = kin;
-      const own = { id: at, tree: null, budget, on_breach };
+      const own = { id: at, tree: null, budget, on_breach, placed: placedItself(kin) };
       for (const owner of [...(hasLimits(budget) ? [own] : []), ...this.above(supervisor)])
         found.set(keyOf(owner), owner);
       at = kin.parent;
@@ -110,8 +116,8 @@ export class Owners {
     if (spec !== undefined) return spec;
     const known = this.ended.get(id) ?? this.views.worker(id)?.spec;
     if (known === undefined) return undefined;
-    const { parent, supervisor, budget, on_breach } = known;
-    const kin = { parent, supervisor, budget, on_breach };
+    const { parent, supervisor, budget, on_breach, name, placed } = known;
+    const kin = { parent, supervisor, budget, on_breach, name, placed };
     this.ended.set(id, kin);
     return kin;
   }

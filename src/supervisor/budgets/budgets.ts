@@ -6,6 +6,7 @@
 import type { RecordPayloads, Usage } from "../../protocol/records.ts";
 import type { Budget } from "../../protocol/worker.ts";
 
+export type BudgetField = keyof Budget;
 export type SpentAmounts = { readonly [field in keyof Budget]-?: number };
 
 export const NOTHING_SPENT: SpentAmounts = {

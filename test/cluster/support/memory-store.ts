@@ -88,10 +88,13 @@ export class MemoryStore implements ClusterStore {
 
   async withBudget<Result>(
     name: string,
-    change: (before: LeasedBudget | undefined) => { readonly after: LeasedBudget; readonly result: Result },
+    change: (before: LeasedBudget | undefined) => {
+      readonly after?: LeasedBudget | undefined;
+      readonly result: Result;
+    },
   ): Promise<Result> {
     const { after, result } = change(this.budgets.get(name));
-    this.budgets.set(name, after);
+    if (after !== undefined) this.budgets.set(name, after);
     return result;
   }
 }
