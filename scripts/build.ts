@@ -118,6 +118,19 @@ const buildClient = async (): Promise<void> => {
     throw new Error(`The client would load at its start: ${heavy.slice(0, 5).join(", ")}`);
 };
 
+/** `dist/relay.cjs`: the start of `agent relay`, which bin/agent tries first. */
+const buildRelay = async (): Promise<void> => {
+  await build({
+    ...common,
+    format: "cjs",
+    entryPoints: { relay: "src/cli/relay-first.ts" },
+    outdir: dist,
+    outExtension: { ".js": ".cjs" },
+    plugins: [onlyUsed],
+    ...SMALLEST,
+  });
+};
+
 /** The library has no file for each source: what its doors share with other programs is there once. */
 const LIBRARY: Readonly<Record<string, string>> = {
   library: "src/library/index.ts",
@@ -330,6 +343,7 @@ const writeSchemas = (): void => {
 
 for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, name), { recursive: true });
 await buildClient();
+await buildRelay();
 compileClient();
 await buildShared();
 await buildAlone();
