@@ -1,6 +1,6 @@
 /** A daemon's log, as it is copied to a cluster. */
 import { Effect } from "effect";
-import { READ_PAGE_RECORDS } from "../../base/limits.ts";
+import { CLUSTER_SHIP_MAX_CHARS, READ_PAGE_MAX_CHARS, READ_PAGE_RECORDS } from "../../base/limits.ts";
 import type { ShippedLog } from "../../cluster/node/shipper.ts";
 import type { CopiedRecord } from "../../cluster/store.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -68,10 +68,12 @@ export const shippedLog = (
     Effect.suspend(() => {
       const lines: string[] = [];
       const seqs: number[] = [];
+      let chars = 0;
       const isEnough = (page: Page): boolean => {
         lines.push(...page.lines);
         seqs.push(...page.seqs);
-        return seqs.length >= max;
+        for (const line of page.lines) chars += line.length;
+        return seqs.length >= max || chars >= CLUSTER_SHIP_MAX_CHARS;
       };
       const first = follow({ from: after, follow: true }, (page) => {
         isEnough(page);
@@ -79,7 +81,7 @@ export const shippedLog = (
       });
       const more = (from: number) =>
         follow({ from, follow: false }, (page) => (isEnough(page) ? "enough" : undefined));
-      const isFull = (): boolean => seqs.length >= READ_PAGE_RECORDS;
+      const isFull = (): boolean => seqs.length >= READ_PAGE_RECORDS || chars >= READ_PAGE_MAX_CHARS;
       return first.pipe(
         Effect.flatMap((head) => (isFull() ? more(head) : Effect.succeed(head))),
         Effect.map((head) => denseRecords(after, max, { lines, seqs, head }, runOf)),

@@ -1,7 +1,7 @@
 /** The records of a log as they are copied: dense, whatever retention has removed. */
 import { Effect } from "effect";
 import { expect, it } from "vitest";
-import { READ_PAGE_RECORDS } from "../../../src/base/limits.ts";
+import { CLUSTER_SHIP_MAX_CHARS, READ_PAGE_MAX_CHARS, READ_PAGE_RECORDS } from "../../../src/base/limits.ts";
 import { denseRecords, shippedLog } from "../../../src/daemon/cluster/log.ts";
 
 it("a record that was removed has its place", () => {
@@ -21,7 +21,7 @@ it("a page gives no more than was asked for, and the next one goes on there", ()
 });
 
 /** A log of `size` records, in pages as the daemon's. */
-const logOf = (size: number, asked: object[]) =>
+const logOf = (size: number, asked: object[], lineOf: (seq: number) => string) =>
   shippedLog(
     {
       epoch: "e",
@@ -31,19 +31,27 @@ const logOf = (size: number, asked: object[]) =>
           asked.push(query);
           let head = query.from as number;
           while (head < size) {
-            const count = Math.min(READ_PAGE_RECORDS, size - head);
-            const seqs = Array.from({ length: count }, (_, at) => head + 1 + at);
-            head += count;
-            if (take({ lines: seqs.map(String), seqs, head }) === "enough") break;
+            const seqs: number[] = [];
+            const lines: string[] = [];
+            for (
+              let chars = 0;
+              head < size && seqs.length < READ_PAGE_RECORDS && chars < READ_PAGE_MAX_CHARS;
+            ) {
+              head += 1;
+              seqs.push(head);
+              lines.push(lineOf(head));
+              chars += lineOf(head).length;
+            }
+            if (take({ lines, seqs, head }) === "enough") break;
           }
           return head;
         }),
     },
     "s",
   );
-const read = async (size: number, after: number, max: number) => {
+const read = async (size: number, after: number, max: number, lineOf = String) => {
   const asked: object[] = [];
-  const records = await Effect.runPromise(logOf(size, asked).read(after, max));
+  const records = await Effect.runPromise(logOf(size, asked, lineOf).read(after, max));
   return { asked, seqs: records.map(({ seq }) => seq), texts: records.map(({ text }) => text) };
 };
 
@@ -60,4 +68,19 @@ it("a full page is followed by more, as many as are there, or as were asked for"
   expect(some.texts).toEqual(Array.from({ length: READ_PAGE_RECORDS * 2 + 7 }, (_, at) => String(at + 1)));
   const many = await read(READ_PAGE_RECORDS * 9, 3, READ_PAGE_RECORDS * 2 + 1);
   expect([many.seqs.length, many.seqs[0], many.seqs.at(-1)]).toEqual([1_001, 4, 1_004]);
+});
+
+it("long records make a statement that the database does in its time, also after short ones", async () => {
+  const long = "x".repeat(64 * 1024);
+  const { seqs, texts } = await read(2_000, 0, 2_000, (seq) => (seq <= READ_PAGE_RECORDS ? "short" : long));
+  expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, at) => at + 1));
+  const chars = texts.reduce((sum, text) => sum + text.length, 0);
+  expect(chars).toBeGreaterThanOrEqual(CLUSTER_SHIP_MAX_CHARS);
+  expect(chars).toBeLessThan(CLUSTER_SHIP_MAX_CHARS + READ_PAGE_MAX_CHARS + long.length);
+});
+
+it("a page that is full of long records is followed by more", async () => {
+  const long = "x".repeat(64 * 1024);
+  const { asked, texts } = await read(30, 0, 2_000, () => long);
+  expect([asked.length, texts.length]).toEqual([2, 30]);
 });
