@@ -18,6 +18,7 @@ const WORKERS = QUICK ? 300 : 10_000;
 const RECORDS_OF_WORKER = 5;
 const LINES = QUICK ? 2_000 : 50_000;
 const LOOK_MS = 20;
+const RM_TRIES_MAX = 10;
 const ASKED = 0.8;
 const PAD = " of a length as agents print them, in the middle of some work".repeat(2);
 
@@ -82,7 +83,8 @@ const started = async (): Promise<readonly Node[]> =>
 const ended = async (nodes: readonly Node[]): Promise<void> => {
   for (const { daemon, dir } of nodes) {
     await daemon.stop();
-    rmSync(dir, { recursive: true, force: true });
+    // The guard of its lease outlives it by some seconds.
+    rmSync(dir, { recursive: true, force: true, maxRetries: RM_TRIES_MAX });
   }
 };
 

@@ -6,7 +6,7 @@ import type { Result } from "./support.ts";
 
 const QUICK = process.env.HOLDFAST_QUICK === "1";
 const WORKERS = 2_000;
-/** Records of a statement: CLUSTER_SHIP_MAX_RECORDS, one of each worker. */
+/** Each has a record of each worker. */
 const STATEMENTS = QUICK ? 3 : 40;
 const TEXT = JSON.stringify({ type: "agent.event", text: "a line as agents print them ".repeat(16) });
 const ASKED = 0.25;

@@ -1597,7 +1597,7 @@ export const CLUSTER_WHY_MAX_CHARS = 500;
 export const PLACED_SEARCHES_MAX = 40;
 export const PLACED_SEARCH_WAIT_MS = 50;
 /** Records of a log that are copied to a cluster in one statement. */
-export const CLUSTER_SHIP_MAX_RECORDS = 2_000;
+export const CLUSTER_SHIP_MAX_RECORDS = 4_000;
 /** And with the page that passes this length: the database has CLUSTER_STATEMENT_MAX_MS for one statement. */
 export const CLUSTER_SHIP_MAX_CHARS = 4 * 1024 * 1024;
 /** How often a node whose log stands still asks how far its copy is: somebody may have taken it away. */
