@@ -49,7 +49,7 @@ const logOf = (size: number, asked: object[], lineOf: (seq: number) => string) =
     },
     "s",
   );
-const read = async (size: number, after: number, max: number, lineOf = String) => {
+const read = async (size: number, after: number, max: number, lineOf: (seq: number) => string = String) => {
   const asked: object[] = [];
   const records = await Effect.runPromise(logOf(size, asked, lineOf).read(after, max));
   return { asked, seqs: records.map(({ seq }) => seq), texts: records.map(({ text }) => text) };
