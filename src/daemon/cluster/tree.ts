@@ -148,7 +148,8 @@ const placeAll = async (
       row.spec_digest === wanted.get(row.worker)!.asked.spec_digest;
     left = refused.filter((name) => !isDone(known.get(name)));
     const held = left.find((name) => known.get(name)?.desired === "running");
-    if (held !== undefined) throw taken(held);
+    const other = held === undefined ? undefined : known.get(held);
+    if (other !== undefined) throw isOf(other, owner) ? placedAgain(owner.tree, other) : taken(other.worker);
     const late = ms <= 0 ? left[0] : undefined;
     if (late !== undefined) throw lateFor(owner.tree, late, known.get(late));
     if (left.length > 0) await sleep(CLUSTER_ASK_NODE_MS);
@@ -210,8 +211,8 @@ const stillStops = (tree: string, { worker, node }: OwnedRow): HoldfastError =>
 
 const placedAgain = (tree: string, { worker }: OwnedRow): HoldfastError =>
   new HoldfastError("INVALID_STATE", `Another \`agent up\` of ${tree} has placed ${worker} meanwhile.`, {
-    suggestion: "Run the same command again.",
-    details: { path: worker },
+    suggestion: "Run the same command again: the newest one says what runs.",
+    details: { path: worker, cause: "placed_meanwhile" },
   });
 
 const notStarted = ({ tree }: TreeOwner, { worker, node, why }: OwnedRow): HoldfastError =>

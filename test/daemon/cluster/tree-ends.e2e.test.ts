@@ -158,6 +158,23 @@ it("two `agent up` of one file at once, on two nodes, are both done", async () =
   expect(await cluster.listed(machines[1], "p")).toBeUndefined();
 });
 
+it("two `agent up` of one file with different specs are told of each other, and the next one decides", async () => {
+  const { machines } = await machinesOf("ends_other", ["a", "b"]);
+  const far = { argv: ["sleep", "1000"], restart: "transient", placement: { where: { node: "b" } } };
+  const names = ["p", "q", "r", "s", "t", "u"];
+  const file = fileOf("others", ...names.map((name) => ({ ...far, name, env: { WHICH: "${WHICH}" } })));
+  const up = ({ agent }: ClusterMachine, which: string) => agent("up", "-f", file, "--var", `WHICH=${which}`);
+  const both = await Promise.all(machines.map((machine) => up(machine, machine.name)));
+  for (const { error, meta } of both.filter(({ exit }) => exit !== 0))
+    expect({ error, meta }).toMatchObject({
+      error: { code: "INVALID_STATE" },
+      meta: { details: { cause: "placed_meanwhile" } },
+    });
+  expect((await up(machines[0], "last")).error).toBeNull();
+  const { spec } = (await machines[1].agent("info", "u")).data as { spec: { env: object } };
+  expect(spec.env).toMatchObject({ WHICH: "last" });
+});
+
 it("a node that is cut off keeps the worker that goes on there, and its own files ask a silent database briefly", async () => {
   const way = await CuttableWay.make(postgres.port);
   made.push(way);
