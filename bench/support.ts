@@ -49,6 +49,8 @@ export interface BenchDaemon {
   stop(): Promise<void>;
 }
 
+const RM_TRIES_MAX = 10;
+
 type Exchange = <T>(command: string, data: object, onProgress?: (line: string) => void) => Promise<T>;
 
 /** One request on a connection of its own: the data of its terminal envelope, or a rejection for an error envelope. */
@@ -109,7 +111,8 @@ export const startDaemon = async (
     stop: async () => {
       await exchange("daemon/stop", { agents: "kill" });
       if (child.exitCode === null) await new Promise((done) => child.once("exit", done));
-      if (kept === undefined) rmSync(dir, { recursive: true, force: true });
+      // A guard of its lease outlives it by some seconds.
+      if (kept === undefined) rmSync(dir, { recursive: true, force: true, maxRetries: RM_TRIES_MAX });
     },
   };
 };

@@ -10,8 +10,9 @@ export const SCHEMA = "holdfast_cluster";
  */
 export const MIGRATION_LOCK = 7_040_074;
 
-/** An index is used only where a statement has the very same words. The type stands near the beginning of a record. */
-export const IS_BROUGHT = `worker is not null and not is_late and left(text, 512) ~
+/** An index is used only where a statement has the very same words. The type stands near the beginning of a record: the longest
+ * ends before character 165, and a payload begins behind 200. Every record of a placed worker pays for this look when it is copied. */
+export const IS_BROUGHT = `worker is not null and not is_late and left(text, 192) ~
   '"type":"(worker_spawn_requested|worker_restart_scheduled|session_started|session_abandoned)"'`;
 
 const COPY_BY_DAYS = copyByDays(SCHEMA, IS_BROUGHT, CLUSTER_COPY_DAYS_AHEAD);
