@@ -61,6 +61,24 @@ export interface Probe {
 export interface Leases {
   /** Whether this right holds now. */
   holds(placed: PlacedRight): boolean;
+  /**
+   * Takes a session for a placed worker, in the place of the one that it had; for another worker it only looks. The answer is the
+   * placed worker that has the session. Rejects with a retryable error while that is not known.
+   */
+  session?(asked: SessionOfWorker): Promise<SessionHolder | undefined>;
+}
+
+export interface SessionOfWorker {
+  readonly kind: string;
+  readonly session_id: string;
+  /** Undefined for a worker that is not placed, and for one that the agent of a placed worker started. */
+  readonly placed: PlacedRight | undefined;
+}
+
+/** A placed worker by its name. */
+export interface SessionHolder {
+  readonly worker: string;
+  readonly node: string | null;
 }
 
 /** The budgets of placed workers, which a cluster leases in portions. Each call rejects while it cannot be asked. */

@@ -8,10 +8,10 @@
  */
 
 import type { AgentAdapter } from "../adapters/adapter.ts";
+import { askedSession, sessionInUse } from "../protocol/asked-session.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
 import type { Views } from "../store/views.ts";
-import { askedSession, sessionInUse } from "../supervisor/sessions/asked-session.ts";
 
 /** The part of a worker that decides its session. */
 export interface Resumer {

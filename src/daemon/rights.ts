@@ -1,5 +1,5 @@
 /** The rights of this machine, as a node of a cluster, to run workers now (decision 0082), and to spend from their budgets (0091). */
-import type { Budgets, Leases } from "../actors/ports.ts";
+import type { Budgets, Leases, SessionHolder, SessionOfWorker } from "../actors/ports.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 
 interface Right {
@@ -10,6 +10,17 @@ interface Right {
 export class Rights implements Leases, Budgets {
   private readonly held = new Map<string, Right>();
   private bank: Budgets | undefined;
+  /** Undefined while this machine is no node. */
+  private sessions: NonNullable<Leases["session"]> | undefined;
+
+  /** The one who knows the sessions of the cluster. */
+  askForSessions(sessions: NonNullable<Leases["session"]> | undefined): void {
+    this.sessions = sessions;
+  }
+
+  async session(asked: SessionOfWorker): Promise<SessionHolder | undefined> {
+    return this.sessions?.(asked);
+  }
 
   /** `mayStart` is asked before each start of a process. */
   give(worker: string, right: Right): void {

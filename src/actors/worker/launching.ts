@@ -10,6 +10,7 @@ import { PLACED_MARKER, placedMarkerOf } from "../../adapters/process/placed-mar
 import type { LaunchRequest, Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { CLUSTER_TICK_MS, LAUNCH_MAX_MS, SHORTAGE_RETRY_MS } from "../../base/limits.ts";
+import { askedSession } from "../../protocol/asked-session.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { addedDirectories } from "../../protocol/extensions.ts";
 import { mcpVariables } from "../../protocol/mcp-references.ts";
@@ -24,7 +25,6 @@ import {
 import { RUNTIME_DEFAULT } from "../../protocol/words.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { SpawnedProcess } from "../../supervisor/child/inputs.ts";
-import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import { ON_RECORD } from "../deciding/journal.ts";
 import type { NextInput } from "../deciding/worker-decider.ts";
 import { incarnate } from "../intake/incarnation.ts";
@@ -33,6 +33,7 @@ import type { Services } from "../ports.ts";
 import { runtimeNamed } from "../runtimes.ts";
 import type { Confine, SandboxedLaunch } from "../workspaces.ts";
 import { timeoutOf } from "./limiting.ts";
+import { refusalAtLast } from "./session-holding.ts";
 import { spanned } from "./spans.ts";
 import type { Shell } from "./worker.ts";
 import { readyWorkspace } from "./workspaces.ts";
@@ -141,6 +142,9 @@ const start = (
 ): Effect.Effect<StartedRun, HoldfastError> =>
   Effect.gen(function* () {
     const { services, bridge, journal, adapter, spec, id } = shell;
+    const isStopped = (): boolean => journal.child().stop !== null;
+    const elsewhere = yield* refusalAtLast(shell, session ?? askedSession(spec), isStopped);
+    if (elsewhere !== undefined) return yield* Effect.fail(elsewhere);
     yield* leased(shell);
     if (shell.beginning.unlaunchable !== undefined) return yield* Effect.fail(shell.beginning.unlaunchable);
     const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
@@ -157,7 +161,7 @@ const start = (
     );
     const { argv, stdin } = prepared.plan;
     shell.redact = redactorOf(prepared.secrets);
-    if (journal.child().stop !== null) return yield* Effect.fail(stoppedBefore());
+    if (isStopped()) return yield* Effect.fail(stoppedBefore());
     const warned = warningsOf(id, incarnation, adapter.kind, prepared.plan.warnings);
     if (warned.length > 0) yield* journal.note(warned, ON_RECORD);
     const { env, scripts = {} } = prepared;

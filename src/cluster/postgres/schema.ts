@@ -103,4 +103,13 @@ export const MIGRATIONS: readonly string[] = [
     add column told_term bigint,
     add column waits_term bigint;
   create index placement_asked on placement (worker) where asked_term is not null and desired = 'running';`,
+  // The sessions of agents. Each is held by the worker that took it last, until its placement is over.
+  `create table session (
+    kind text not null,
+    session_id text not null,
+    worker text not null,
+    term bigint not null,
+    primary key (kind, session_id)
+  );
+  create index session_worker on session (worker);`,
 ];

@@ -114,7 +114,7 @@ export const OVERVIEW = `
     (select coalesce(keep_days, 0) from copy_rule) as keep_days`;
 
 /** Nothing of the worker runs any more, or its node may not run it. */
-const IS_OVER = `(
+export const IS_OVER = `(
     placement.desired = 'ended'
     or placement.desired = 'killed' and (placement.node is null or exists (
       select from node o where o.id = placement.node and (
@@ -135,6 +135,8 @@ export const PLACE = `
     returning worker
   ), spent as (
     delete from budget using placed where starts_with(budget.name, placed.worker || '/')
+  ), forgotten as (
+    delete from session using placed where session.worker = placed.worker
   )
   select worker from placed`;
 

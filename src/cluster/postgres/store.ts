@@ -31,6 +31,7 @@ import { copiesBy } from "./copies.ts";
 import { checkTables, migrate } from "./migrate.ts";
 import { hasNoDay, keepDays, makeDays, tendCopy } from "./retention.ts";
 import { SCHEMA } from "./schema.ts";
+import { holderOf, type SessionName, takeSession } from "./sessions.ts";
 import * as statements from "./statements.ts";
 
 /** How a budget stands in its row. */
@@ -323,6 +324,17 @@ export class PostgresStore implements ClusterStore {
 
   async kill(worker: string, killer: Killer | null = null): Promise<void> {
     await this.changes(statements.KILL, [worker, killer]);
+  }
+
+  /** The worker that holds the session; undefined where `placed` has it now. */
+  async takeSession(name: SessionName, placed: Pick<RunFence, "worker" | "term" | "node">) {
+    await this.check();
+    return takeSession(this.pool, name, placed);
+  }
+
+  async sessionHolder(name: SessionName) {
+    await this.check();
+    return holderOf(this.pool, name);
   }
 
   async append(

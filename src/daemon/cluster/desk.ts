@@ -8,6 +8,7 @@ import {
 import { fateOf } from "../../cluster/fate.ts";
 import type { PlacedRow, PostgresStore } from "../../cluster/postgres/store.ts";
 import type { Killer, NewPlacement, NodeInView, NodeLabels, Placement } from "../../cluster/rows.ts";
+import { askedSession, sessionInUseAt } from "../../protocol/asked-session.ts";
 import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
@@ -20,7 +21,7 @@ import { placedText } from "./spec.ts";
 
 export type Desk = Pick<
   PostgresStore,
-  "place" | "placed" | "placedBy" | "kill" | "drain" | "declareGone" | "view" | "waiting"
+  "place" | "placed" | "placedBy" | "kill" | "drain" | "declareGone" | "view" | "waiting" | "sessionHolder"
 >;
 
 /** A worker without a name gets one, because the name is the key of a placement. */
@@ -35,6 +36,7 @@ export const placeWorker = async (
   const { asked, text } = placementOf(worker, spec);
   const { spec_digest } = asked;
   const reply = { id: worker, name: worker, kind };
+  await refuseSession(store, worker, spec);
   if (dry_run) return { ...reply, status: "pending", effect: "would_create" };
   const isRepeat = (): Promise<boolean> => repeats(store, spec_digest, idempotency_key);
   const isNew = !(await isRepeat()) && (await placedAnew(store, asked, text, requestOf(idempotency_key)));
@@ -50,6 +52,15 @@ export const placeWorker = async (
     return { ...reply, id: row.worker_id, node: row.node, status: STATUS[row.desired], effect };
   const waiting = (await waitingIn(store)).find(({ name }) => name === worker);
   return { ...reply, status: "pending", effect, waits_for: waiting?.why ?? "soon" };
+};
+
+/** Throws SESSION_IN_USE as a start on one machine would. Its node asks again, since others may ask at the same time. */
+const refuseSession = async (store: Desk, worker: string, spec: WorkerSpec): Promise<void> => {
+  const session_id = askedSession(spec);
+  if (session_id === undefined) return;
+  const holder = await store.sessionHolder({ kind: spec.kind, session_id });
+  if (holder !== undefined && holder.worker !== worker)
+    throw sessionInUseAt(session_id, holder.worker, holder.node);
 };
 
 const requestOf = (key: string | undefined): string | null => (key === undefined ? null : sha256Digest(key));

@@ -51,6 +51,7 @@ import { answerPlace, PlaceQuestions, placeQuestions, type TellNotice } from "./
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
 import { changeOf } from "./self.ts";
+import { sessionsOf } from "./session-locks.ts";
 import { statusOf } from "./status.ts";
 import { givingBack } from "./stopping.ts";
 import { atMost, type TreeGround, treeDownOn, treeOn } from "./tree.ts";
@@ -354,6 +355,8 @@ export class NodeSeat implements ClusterApi {
         Effect.catchCause((cause) => Effect.sync(() => living.lease.report("the guard of the lease", cause))),
         Effect.repeat(Schedule.spaced(CLUSTER_GUARD_LOOK_MS)),
       );
+      this.ground.rights.askForSessions(sessionsOf(store, name));
+      yield* Effect.addFinalizer(() => Effect.sync(() => this.ground.rights.askForSessions(undefined)));
       const ended = new AbortController();
       yield* Effect.addFinalizer(() => Effect.sync(() => ended.abort()));
       const machine = new PlacedMachine({

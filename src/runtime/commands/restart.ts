@@ -1,10 +1,10 @@
 /** Restarts by name: a living worker, an ended one, a member of a tree, or a supervisor. */
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
+import { askedSession } from "../../protocol/asked-session.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import type { WorkerRow } from "../../store/views.ts";
-import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import { startRefusal } from "../../supervisor/tree/refusals.ts";
 import type { CallerOptions, RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";

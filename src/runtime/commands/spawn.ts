@@ -4,9 +4,11 @@ import { SoloDecider } from "../../actors/deciding/worker-decider.ts";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Resumer } from "../../actors/sessions.ts";
 import { toolsWithEffects } from "../../actors/worker/open-turn.ts";
+import { refusalInCluster } from "../../actors/worker/session-holding.ts";
 import type { Beginning } from "../../actors/worker/worker.ts";
 import type { AgentAdapter } from "../../adapters/adapter.ts";
 import { crashPoint } from "../../base/crash-point.ts";
+import { askedSession } from "../../protocol/asked-session.ts";
 import { byOf, type Caller, USER } from "../../protocol/caller.ts";
 import { canonicalJson } from "../../protocol/canonical-json.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -22,7 +24,6 @@ import { decide } from "../../supervisor/child/decide.ts";
 import { evolve, newChild } from "../../supervisor/child/evolve.ts";
 import type { ChildState } from "../../supervisor/child/inputs.ts";
 import type { InterruptedTurn } from "../../supervisor/child/interruption.ts";
-import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import type { RuntimeApi } from "../api.ts";
 import { called } from "../boot/boot.ts";
 import { SKILL_KIND } from "../control/skill-ground.ts";
@@ -180,7 +181,10 @@ export class Spawning {
       const { kept: startable, masked, shown } = yield* this.specs.startable(spec, adapter);
       yield* attemptAsync(async () => this.core.services.workspaces?.refuseBranch(spec));
       if (dry_run) {
-        const refused = this.core.sessions.refusal({ id: "", spec, adapter }, askedSession(spec));
+        const asked = askedSession(spec);
+        const refused =
+          this.core.sessions.refusal({ id: "", spec, adapter }, asked) ??
+          (yield* refusalInCluster(this.core.services.leases, { spec, adapter }, asked));
         if (refused !== undefined) return yield* Effect.fail(refused);
         return {
           id: "",
@@ -279,13 +283,16 @@ export class Spawning {
     begin: Effect.Effect<A, HoldfastError>,
   ): Effect.Effect<A, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
-      const { sessions } = this.core;
+      const { sessions, services } = this.core;
       // With two starts of the same worker at once, the failure of the second must not release the first one's claim.
       const had = sessions.holds(worker.id);
       const refused = yield* attempt(() => sessions.claim(worker, session));
       if (refused !== undefined) return yield* Effect.fail(refused);
       const release = Effect.sync(() => sessions.release(worker.id));
-      return yield* had ? begin : Effect.onError(begin, () => release);
+      const taking = Effect.flatMap(refusalInCluster(services.leases, worker, session), (held) =>
+        held === undefined ? begin : Effect.fail(held),
+      );
+      return yield* had ? taking : Effect.onError(taking, () => release);
     });
   }
 

@@ -1,6 +1,7 @@
 /** Folds a child's records into the supervisor's memory of it: the same at run time and after a crash. */
 
 import { RATE_LIMIT_DONE_MS } from "../../base/limits.ts";
+import { askedSession } from "../../protocol/asked-session.ts";
 import { foldHolds, NO_HOLDS } from "../../protocol/holds.ts";
 import type { LogRecord, RecordDraft, RecordPayloads, RecordType } from "../../protocol/records.ts";
 import {
@@ -14,7 +15,6 @@ import { deadlineOf } from "../clocks/deadline.ts";
 import { FOOT, foldLadder, LADDER_RECORDS } from "../clocks/ladder.ts";
 import { foldPausedTime, NEVER_PAUSED, PAUSE_RECORDS } from "../holds/pause.ts";
 import { inWindow } from "../restart/window.ts";
-import { askedSession } from "../sessions/asked-session.ts";
 import type { ChildState } from "./inputs.ts";
 
 const UNSPAWNED = { spawned: false, processes: null, runtime: null, ref: null } as const;

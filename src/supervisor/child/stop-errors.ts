@@ -1,8 +1,8 @@
 /** Errors of incarnations that we stopped. */
 import { formatDuration, formatSize } from "../../base/durations.ts";
+import { sessionInUse } from "../../protocol/asked-session.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { WorkerError } from "../../protocol/records.ts";
-import { sessionInUse } from "../sessions/asked-session.ts";
 import type { StopReason } from "./inputs.ts";
 
 /** The error of an incarnation that we stopped; it overrides the agent's own account of its death. */

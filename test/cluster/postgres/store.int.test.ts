@@ -182,6 +182,44 @@ describe("a cluster's store in Postgres", () => {
   });
 });
 
+describe("a session", () => {
+  const session = { kind: "claude_code", session_id: "s1" };
+
+  it("has one holder of those who ask at once, until its placement is over", async () => {
+    const store = await openAt(await fresh());
+    const a = await joined(store, "a");
+    const runs = await Promise.all(["u", "v", "w"].map((worker) => running(store, worker, a)));
+    const answers = await Promise.all(runs.map((run) => store.takeSession(session, run)));
+    const winner = runs[answers.indexOf(undefined)]!;
+    const { worker } = winner;
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
+    expect(answers.filter((answer) => answer?.worker === worker)).toHaveLength(2);
+    expect(await store.sessionHolder(session)).toEqual({ worker, node: "a" });
+    expect(await store.takeSession(session, winner)).toBeUndefined();
+    await store.kill(worker);
+    const other = runs.find((run) => run !== winner)!;
+    expect(await store.takeSession(session, other)).toEqual({ worker, node: "a" });
+    await store.stopped(winner);
+    expect(await store.sessionHolder(session)).toBeUndefined();
+    expect(await store.takeSession(session, other)).toBeUndefined();
+  });
+
+  it("is left for another one, taken by no term of before, and forgotten with the use of a name", async () => {
+    const store = await openAt(await fresh());
+    const a = await joined(store, "a");
+    const run = await running(store, "w", a);
+    expect(await store.takeSession(session, run)).toBeUndefined();
+    expect(await store.takeSession({ ...session, session_id: "s2" }, run)).toBeUndefined();
+    expect(await store.sessionHolder(session)).toBeUndefined();
+    await store.takeSession(session, { ...run, term: 7 });
+    expect(await store.sessionHolder(session)).toBeUndefined();
+    await store.end(run);
+    const again = { worker: "w", spec_digest: "", on_partition: "stop", needs: {} } as const;
+    expect(await store.place(again, "spec")).toBe(false);
+    expect(await store.sessionHolder({ ...session, session_id: "s2" })).toBeUndefined();
+  });
+});
+
 describe("a placed worker of a file", () => {
   it("is its file's while it runs, also where a look before saw it end", async () => {
     const store = await openAt(await fresh());
