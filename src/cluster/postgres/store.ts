@@ -21,12 +21,20 @@ import type {
   NewNode,
   NewPlacement,
   NodeFence,
-  Placement,
   RunFence,
 } from "../rows.ts";
 import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../store.ts";
 import type { OwnedRow, TreeOwner } from "../tree.ts";
 import { connectionUrl } from "./address.ts";
+import type {
+  BroughtRows,
+  FailedRow,
+  KilledRow,
+  PlacedRow,
+  PlaceQuestionRow,
+  SearchedPlaces,
+  WaitingRow,
+} from "./answers.ts";
 import { copiesBy } from "./copies.ts";
 import { checkTables, migrate } from "./migrate.ts";
 import { hasNoDay, keepDays, makeDays, tendCopy } from "./retention.ts";
@@ -47,47 +55,6 @@ interface RecordRow {
   readonly worker: string;
   readonly term: number;
   readonly text: string;
-}
-
-/** A node searches there for what is left of a run. */
-type SearchedPlaces = readonly ("cgroup" | "group" | "marker" | "output" | "descent")[];
-
-export interface PlacedRow
-  extends Pick<Placement, "worker" | "desired" | "node" | "spec_digest">,
-    Pick<OwnedRow, "over" | "worker_id"> {
-  /** Why its node could not start it. */
-  readonly why: string | null;
-  readonly killer: Killer | null;
-  /** How its node searched for what was left of it. */
-  readonly checked_by: SearchedPlaces | null;
-}
-
-export interface KilledRow extends Pick<Placement, "worker" | "term"> {
-  readonly killer: Killer | null;
-}
-
-/** Records as texts. */
-export interface BroughtRows {
-  /** Null where nothing was copied. */
-  readonly newest: string | null;
-  readonly records: readonly string[];
-  /** Those that say in which turn it ended, newest first. */
-  readonly turn: readonly string[];
-}
-
-export type WaitingRow = Pick<Placement, "worker" | "needs" | "on_partition" | "node" | "node_term">;
-
-export interface PlaceQuestionRow extends WaitingRow {
-  readonly term: number;
-  readonly asked_ms_ago: number;
-}
-
-/** A worker that could not start on its node, or was not to start there again. */
-export interface FailedRow {
-  readonly name: string;
-  readonly node: string;
-  readonly why: string;
-  readonly ended_ms_ago: number;
 }
 
 /** By Postgres. */

@@ -1,6 +1,6 @@
 /** The session, the restarts and the open turn that a worker brings to its next node, by the copied records of its last run (decision 0082). */
 import { CLUSTER_BROUGHT_RECORDS_MAX } from "../../base/limits.ts";
-import type { BroughtRows } from "../../cluster/postgres/store.ts";
+import type { BroughtRows } from "../../cluster/postgres/answers.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import { RESTART_BY_USER, RESTART_ENDED, restartCause } from "../../protocol/restart-cause.ts";
 import type { Brought } from "../../protocol/worker.ts";

@@ -6,7 +6,8 @@ import {
   CLUSTER_WAITING_SHOWN_MAX,
 } from "../../base/limits.ts";
 import { fateOf } from "../../cluster/fate.ts";
-import type { PlacedRow, PostgresStore } from "../../cluster/postgres/store.ts";
+import type { PlacedRow } from "../../cluster/postgres/answers.ts";
+import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { Killer, NewPlacement, NodeInView, NodeLabels, Placement } from "../../cluster/rows.ts";
 import { askedSession, sessionInUseAt } from "../../protocol/asked-session.ts";
 import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts";

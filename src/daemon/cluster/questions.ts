@@ -3,7 +3,8 @@
  * the row of the placement, so that it is one in the whole cluster, and any node takes the answer.
  */
 import { CLUSTER_QUESTION_AFTER_MS, CLUSTER_QUESTIONS_AT_ONCE, INBOX_PAGE_MAX } from "../../base/limits.ts";
-import type { PlaceQuestionRow, PostgresStore } from "../../cluster/postgres/store.ts";
+import type { PlaceQuestionRow } from "../../cluster/postgres/answers.ts";
+import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { ClusterView, Killer, Placement } from "../../cluster/rows.ts";
 import type { Notice } from "../../control/notify/notice.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
