@@ -15,6 +15,11 @@ export interface PlacedRow
   readonly checked_by: SearchedPlaces | null;
 }
 
+/** Another worker may have its name by now. */
+export interface RequestedRow extends Omit<PlacedRow, "killer" | "checked_by"> {
+  readonly is_reused: boolean;
+}
+
 export interface KilledRow extends Pick<Placement, "worker" | "term"> {
   readonly killer: Killer | null;
 }

@@ -112,4 +112,17 @@ export const MIGRATIONS: readonly string[] = [
     primary key (kind, session_id)
   );
   create index session_worker on session (worker);`,
+  // A drain outlasts the daemon of its node. The keys of requests, also of those whose name another worker has by now.
+  `alter table node add column drained boolean not null default false;
+  update node set drained = true where state = 'draining';
+  create table request (
+    request text primary key,
+    worker text not null,
+    spec_digest text not null,
+    worker_id text,
+    node text,
+    over text
+  );
+  insert into request (request, worker, spec_digest)
+    select request, worker, spec_digest from placement where request is not null;`,
 ];

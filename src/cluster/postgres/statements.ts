@@ -8,13 +8,17 @@ import { IS_BROUGHT } from "./schema.ts";
 /** $1 node, $2 its term. */
 const LIVING = `select id from node where id = $1 and term = $2 and state in ('active', 'draining')`;
 
+/** A drain stays with the log of a node that was buried, and not with one that has left. */
+const STAYS_DRAINED = `(node.drained and node.state = 'dead' and node.store_id = excluded.store_id)`;
+
 /** A session that has left is over: its join that comes late takes no name. */
 export const JOIN = `
   insert into node (id, store_id, labels, capacity, endpoint, term, beat, state, session, renewed_at)
   values ($1, $2, $3, $4, $5, 1, 0, 'active', $6, clock_timestamp())
   on conflict (id) do update set
     store_id = excluded.store_id, labels = excluded.labels, capacity = excluded.capacity, endpoint = excluded.endpoint,
-    term = node.term + 1, beat = 0, state = 'active', session = excluded.session, renewed_at = clock_timestamp()
+    term = node.term + 1, beat = 0, session = excluded.session, renewed_at = clock_timestamp(),
+    state = case when ${STAYS_DRAINED} then 'draining' else 'active' end, drained = ${STAYS_DRAINED}
   where node.state = 'dead' or node.state = 'left' and node.session <> excluded.session
   returning term`;
 
@@ -26,7 +30,7 @@ export const RENEW = `
   where id = $1 and term = $2 and state in ('active', 'draining')`;
 
 export const DRAIN = `
-  update node set state = case when $2 then 'draining' else 'active' end
+  update node set state = case when $2 then 'draining' else 'active' end, drained = $2
   where id = $1 and state in ('active', 'draining')`;
 
 export const LEAVE = `
@@ -122,7 +126,10 @@ export const IS_OVER = `(
 
 /** A worker that is placed anew has its budget anew. */
 export const PLACE = `
-  with placed as (
+  with of_before as (
+    update request r set worker_id = placement.worker_id, node = placement.node, over = placement.over
+    from placement where placement.worker = $1 and r.request = placement.request and ${IS_OVER}
+  ), placed as (
     insert into placement (worker, spec_digest, desired, on_partition, needs, term, starts, spec, request, tree, file)
     values ($1, $2, 'running', $3, $4, 0, 0, $5, $6, $7, $8)
     on conflict (worker) do update set
@@ -137,6 +144,8 @@ export const PLACE = `
     delete from budget using placed where starts_with(budget.name, placed.worker || '/')
   ), forgotten as (
     delete from session using placed where session.worker = placed.worker
+  ), noted as (
+    insert into request (request, worker, spec_digest) select $6::text, $1, $2 from placed where $6::text is not null
   )
   select worker from placed`;
 
@@ -150,7 +159,14 @@ const PLACED_ROW = `
 
 export const PLACED = `${PLACED_ROW} where worker = $1 or worker_id = $1 limit 1`;
 
-export const PLACED_BY = `${PLACED_ROW} where request = $1`;
+/** `is_reused`: another worker has its name by now. An older node notes a request in the placement alone. */
+export const PLACED_BY = `
+  select r.worker, coalesce(p.desired, 'ended') as desired, coalesce(p.node, r.node) as node, p.why, r.spec_digest,
+    coalesce(p.worker_id, r.worker_id) as worker_id, coalesce(p.over, r.over) as over, p.worker is null as is_reused
+  from request r left join placement p on p.worker = r.worker and p.request = r.request where r.request = $1
+  union all
+  select worker, desired, node, why, spec_digest, worker_id, over, false from placement
+  where request = $1 and not exists (select from request where request = $1)`;
 
 /** The newest workers that a node ended with a reason. */
 export const FAILED = `

@@ -32,6 +32,7 @@ import type {
   KilledRow,
   PlacedRow,
   PlaceQuestionRow,
+  RequestedRow,
   SearchedPlaces,
   WaitingRow,
 } from "./answers.ts";
@@ -184,8 +185,8 @@ export class PostgresStore implements ClusterStore {
   }
 
   /** The worker of an idempotency key, by its digest. */
-  async placedBy(request: string): Promise<PlacedRow | undefined> {
-    return (await this.rows<PlacedRow>(statements.PLACED_BY, [request]))[0];
+  async placedBy(request: string): Promise<RequestedRow | undefined> {
+    return (await this.rows<RequestedRow>(statements.PLACED_BY, [request]))[0];
   }
 
   /** The newest workers that a node ended with a reason. For people. */

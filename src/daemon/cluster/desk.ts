@@ -6,7 +6,7 @@ import {
   CLUSTER_WAITING_SHOWN_MAX,
 } from "../../base/limits.ts";
 import { fateOf } from "../../cluster/fate.ts";
-import type { PlacedRow } from "../../cluster/postgres/answers.ts";
+import type { PlacedRow, RequestedRow } from "../../cluster/postgres/answers.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { Killer, NewPlacement, NodeInView, NodeLabels, Placement } from "../../cluster/rows.ts";
 import { askedSession, sessionInUseAt } from "../../protocol/asked-session.ts";
@@ -39,8 +39,12 @@ export const placeWorker = async (
   const reply = { id: worker, name: worker, kind };
   await refuseSession(store, worker, spec);
   if (dry_run) return { ...reply, status: "pending", effect: "would_create" };
-  const isRepeat = (): Promise<boolean> => repeats(store, spec_digest, idempotency_key);
-  const isNew = !(await isRepeat()) && (await placedAnew(store, asked, text, requestOf(idempotency_key)));
+  const isRepeat = async (): Promise<boolean> =>
+    (await requestedBefore(store, spec_digest, idempotency_key)) !== undefined;
+  const earlier = await requestedBefore(store, spec_digest, idempotency_key);
+  if (earlier?.is_reused)
+    return { ...reply, id: earlier.worker_id ?? worker, status: endedAs(earlier), effect: "noop" };
+  const isNew = earlier === undefined && (await placedAnew(store, asked, text, requestOf(idempotency_key)));
   // The same request may have come at the same time.
   if (!isNew && !(await isRepeat())) throw taken(worker);
   const row = await untilBegun(store, worker, asked.needs);
@@ -67,11 +71,15 @@ const refuseSession = async (store: Desk, worker: string, spec: WorkerSpec): Pro
 const requestOf = (key: string | undefined): string | null => (key === undefined ? null : sha256Digest(key));
 
 /** A key is one of a request in the whole cluster. Throws VERSION_CONFLICT for another request with it. */
-const repeats = async (store: Desk, spec_digest: string, key: string | undefined): Promise<boolean> => {
-  if (key === undefined) return false;
+const requestedBefore = async (
+  store: Desk,
+  spec_digest: string,
+  key: string | undefined,
+): Promise<RequestedRow | undefined> => {
+  if (key === undefined) return undefined;
   const earlier = await store.placedBy(sha256Digest(key));
   if (earlier !== undefined && earlier.spec_digest !== spec_digest) throw keyReused(key);
-  return earlier !== undefined;
+  return earlier;
 };
 
 /** The row of a worker, and its spec. */
@@ -166,8 +174,8 @@ export const waitingIn = async (store: Desk): Promise<NonNullable<ClusterStatus[
 };
 
 /** One that ended for another reason than these has failed. */
-const endedAs = ({ over, killer }: PlacedRow): PerWorker["status"] =>
-  over === "completed" ? "completed" : over === "killed" || killer !== null ? "cancelled" : "failed";
+const endedAs = ({ over, killer }: Pick<PlacedRow, "over"> & { readonly killer?: Killer | null }) =>
+  over === "completed" ? "completed" : over === "killed" || killer != null ? "cancelled" : "failed";
 
 /** Undefined: no worker of that name is placed. */
 export const killPlaced = async (

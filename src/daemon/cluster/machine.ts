@@ -9,7 +9,7 @@ import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { Killer, RunFence } from "../../cluster/rows.ts";
 import type { OwnedRow } from "../../cluster/tree.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import type { PlacedRight } from "../../protocol/worker.ts";
+import { isEnded, type PlacedRight } from "../../protocol/worker.ts";
 import type { PlacedWorker, RuntimeApi } from "../../runtime/api.ts";
 import type { Rights } from "../rights.ts";
 import { broughtBy } from "./brought.ts";
@@ -236,3 +236,15 @@ export const isFinal = ({ state, killed_by }: PlacedWorker): boolean =>
 
 const overOf = ({ state }: PlacedWorker): OwnedRow["over"] =>
   state === "completed" ? "completed" : "killed";
+
+/** The living worker of a placement here, by its id or name. */
+export const placedCalled = (
+  { resolve, placeOf, placed }: Pick<RuntimeApi, "resolve" | "placeOf" | "placed">,
+  ref: string,
+): Effect.Effect<PlacedWorker | undefined, HoldfastError> =>
+  Effect.gen(function* () {
+    const id = yield* resolve(ref);
+    const worker = placeOf(id)?.worker;
+    const called = worker === undefined ? [] : yield* placed(worker);
+    return called.find((one) => one.id === id && one.isItself && !isEnded(one.state));
+  });

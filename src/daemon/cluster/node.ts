@@ -46,7 +46,7 @@ import { termOf } from "./joining.ts";
 import { bootClock, forgetKept, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
-import { PlacedMachine } from "./machine.ts";
+import { PlacedMachine, placedCalled } from "./machine.ts";
 import { answerPlace, PlaceQuestions, placeQuestions, type TellNotice } from "./questions.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
@@ -193,10 +193,7 @@ export class NodeSeat implements ClusterApi {
 
   /** A database that is away is told of the end of the worker when it is back. */
   bury(ref: string, how: HowToKill): Effect.Effect<void> {
-    const { resolve, placed } = this.ground.runtime;
-    const found = Effect.flatMap(resolve(ref), (id) =>
-      Effect.map(placed(), (all) => all.find((one) => one.id === id && one.isItself)),
-    );
+    const found = placedCalled(this.ground.runtime, ref);
     const buried = Effect.flatMap(Effect.all([this.killer(how), found]), ([killer, one]) =>
       one === undefined ? Effect.void : this.atDesk((store) => store.kill(one.placed.worker, killer)),
     );

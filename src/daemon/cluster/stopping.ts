@@ -38,7 +38,7 @@ export const giveBack = async (store: GivingStore, stopped: StoppedNode): Promis
     if (await isOver(run)) await store.end(run);
     else if (needs !== null) await store.release(run, starts);
   }
-  // A drained node takes nothing anyway, and a new lease would undo its drain.
+  // A drained node takes nothing anyway.
   if (goesOn.size > 0 || self.state === "draining") return;
   forgetLease();
   await store.bury(node, node_term, self.beat);

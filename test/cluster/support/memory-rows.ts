@@ -15,13 +15,18 @@ export class MemoryRows {
   readonly placements = new Map<string, Placement>();
   private readonly sessions = new Map<string, string>();
 
+  private readonly drained = new Set<string>();
+
   join(node: NewNode, session: string): number | undefined {
     const known = this.nodes.get(node.id);
     if (known !== undefined && !isGone(known))
       return this.sessions.get(node.id) === session ? known.term : undefined;
     if (known?.state === "left" && this.sessions.get(node.id) === session) return undefined;
     const term = (known?.term ?? 0) + 1;
-    this.nodes.set(node.id, { ...node, term, beat: 0, state: "active" });
+    const staysDrained =
+      known?.state === "dead" && known.store_id === node.store_id && this.drained.has(node.id);
+    if (!staysDrained) this.drained.delete(node.id);
+    this.nodes.set(node.id, { ...node, term, beat: 0, state: staysDrained ? "draining" : "active" });
     this.sessions.set(node.id, session);
     return term;
   }
@@ -36,6 +41,8 @@ export class MemoryRows {
   drain(id: string, isDraining: boolean): boolean {
     const node = this.nodes.get(id);
     if (node === undefined || isGone(node)) return false;
+    if (isDraining) this.drained.add(id);
+    else this.drained.delete(id);
     this.nodes.set(id, { ...node, state: isDraining ? "draining" : "active" });
     return true;
   }

@@ -87,6 +87,23 @@ export const holdsContract = (open: () => Promise<ClusterStore>): void => {
     expect(await store.drain("b", true)).toBe(false);
   });
 
+  it("a drain outlasts a burial, and is over for a node that left or has another log", async () => {
+    const store = await open();
+    const a = await joined(store, "a");
+    const stateOfA = async () => (await store.view("a")).nodes[0]?.state;
+    await store.drain("a", true);
+    expect(await store.bury("a", a.node_term, 0)).toBe(true);
+    const again = { node: "a", node_term: (await store.join(nodeOf("a"), "a-2")) as number };
+    expect(await stateOfA()).toBe("draining");
+    expect(await store.leave(again)).toBe(true);
+    const back = (await store.join(nodeOf("a"), "a-3")) as number;
+    expect(await stateOfA()).toBe("active");
+    await store.drain("a", true);
+    await store.bury("a", back, 0);
+    await store.join({ ...nodeOf("a"), store_id: "another" }, "a-4");
+    expect(await stateOfA()).toBe("active");
+  });
+
   it("a node leaves only without workers", async () => {
     const store = await open();
     const a = await joined(store, "a");

@@ -152,7 +152,29 @@ it("an idempotency key is one of a request in the whole cluster", async () => {
   expect(twins.map(({ data }) => data.effect).sort()).toEqual(["created", "noop"]);
   expect((await spawns(b, "twin", "m")).error?.code).toBe("ALREADY_EXISTS");
   await b.agent("kill", "twin");
-  expect((await spawns(b, "twin", "m")).data).toMatchObject({ name: "twin", effect: "created" });
+  const renewed = await spawns(b, "twin", "m");
+  expect(renewed.data).toMatchObject({ name: "twin", effect: "created" });
+  // Its name has another worker by now, and later none that lives.
+  const { id } = twins[0]!.data;
+  expect((await spawns(a, "twin", "l")).data).toMatchObject({ id, effect: "noop", status: "cancelled" });
+  await b.agent("kill", "twin");
+  expect((await spawns(a, "twin", "l")).data).toMatchObject({ id, effect: "noop", status: "cancelled" });
+  expect((await spawns(a, "twin", "m")).data).toMatchObject({ id: renewed.data.id, effect: "noop" });
+});
+
+it("a drain outlasts the daemon of its node, also where the others have declared it dead", async () => {
+  const cluster = await clusterOf("stays_drained", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  const stateOfB = async () => {
+    const nodes = (await a.agent("cluster", "status")).data.nodes as { name: string; state: string }[];
+    return nodes.find(({ name }) => name === "b")?.state;
+  };
+  await a.agent("drain", "b");
+  cluster.powerOff(b);
+  await until(async () => (await stateOfB()) === "dead");
+  await b.agent("daemon", "start");
+  await until(() => cluster.holdsLease(b));
+  expect(await stateOfB()).toBe("draining");
 });
 
 it("a worker that moves to a node where its name is in use ends, and the status of the cluster says why", async () => {
