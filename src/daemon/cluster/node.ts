@@ -51,7 +51,7 @@ import { answerPlace, PlaceQuestions, placeQuestions, type TellNotice } from "./
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
 import { changeOf } from "./self.ts";
-import { sessionsOf } from "./session-locks.ts";
+import { sessionsAsked, sessionsOf } from "./session-locks.ts";
 import { statusOf } from "./status.ts";
 import { givingBack } from "./stopping.ts";
 import { atMost, type TreeGround, treeDownOn, treeOn } from "./tree.ts";
@@ -352,8 +352,7 @@ export class NodeSeat implements ClusterApi {
         Effect.catchCause((cause) => Effect.sync(() => living.lease.report("the guard of the lease", cause))),
         Effect.repeat(Schedule.spaced(CLUSTER_GUARD_LOOK_MS)),
       );
-      this.ground.rights.askForSessions(sessionsOf(store, name));
-      yield* Effect.addFinalizer(() => Effect.sync(() => this.ground.rights.askForSessions(undefined)));
+      yield* sessionsAsked(this.ground.rights, sessionsOf(store, name));
       const ended = new AbortController();
       yield* Effect.addFinalizer(() => Effect.sync(() => ended.abort()));
       const machine = new PlacedMachine({

@@ -1,8 +1,9 @@
 /** The sessions of a cluster, as the workers of its node ask for them (decision 0087). */
-import { Effect } from "effect";
+import { Effect, type Scope } from "effect";
 import type { Leases } from "../../actors/ports.ts";
 import { CLUSTER_ANSWER_MS } from "../../base/limits.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
+import type { Rights } from "../rights.ts";
 import { refusalOf } from "./refusals.ts";
 
 type SessionStore = Pick<PostgresStore, "takeSession" | "sessionHolder">;
@@ -22,3 +23,13 @@ export const sessionsOf =
     const holder = await Effect.runPromise(Effect.catchCause(looked, () => Effect.undefined));
     return holder?.node === node ? undefined : holder;
   };
+
+/** Answers the workers of this machine until the scope ends. */
+export const sessionsAsked = (
+  rights: Rights,
+  sessions: NonNullable<Leases["session"]>,
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => rights.askForSessions(sessions)),
+    () => Effect.sync(() => rights.askForSessions(undefined)),
+  );
