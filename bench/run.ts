@@ -86,9 +86,15 @@ const tableOf = (told: Result | readonly Result[] | Table): Table => {
 const print = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
 
 const { values, positionals: wanted } = parseArgs({
-  options: { record: { type: "boolean" } },
+  options: { record: { type: "boolean" }, help: { type: "boolean", short: "h" } },
   allowPositionals: true,
 });
+if (values.help === true) {
+  process.stdout.write(
+    `npm run bench [-- [--record] NAME…]: measures beside floors of the same run, all of them or these:\n${Object.keys(benches).join(", ")}\n`,
+  );
+  process.exit(0);
+}
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
   process.stderr.write(
