@@ -100,7 +100,8 @@ interface PortionHolder {
 export interface AskedPortion extends PortionHolder {
   /** The bounds, where the cluster does not know the budget yet. */
   readonly budget: Budget;
-  readonly asked: Budget;
+  /** All that it wants to be granted here, with what it has: the same question again gets no more. */
+  readonly wished: Budget;
   readonly spent: SpentAmounts;
 }
 

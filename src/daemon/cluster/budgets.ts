@@ -13,10 +13,12 @@ export class PlacedBudgets implements Budgets {
     this.store = store;
   }
 
-  async take({ right, holder, budget, asked, spent }: AskedPortion): Promise<GrantedPortion> {
+  async take({ right, holder, budget, wished, spent }: AskedPortion): Promise<GrantedPortion> {
     const taken = await this.each(right.worker, budget, (known, field) => {
       const before = known ?? { limit: budget[field]!, portions: new Map(), spent: 0 };
-      const { budget: after } = grant(report(before, holder, spent[field]), holder, asked[field] ?? 0);
+      const has = before.portions.get(holder)?.granted ?? 0;
+      const more = Math.max(0, (wished[field] ?? 0) - has);
+      const { budget: after } = grant(report(before, holder, spent[field]), holder, more);
       const granted = after.portions.get(holder)?.granted ?? 0;
       const elsewhere = after.limit - leftOf(after) - granted;
       return { after, result: { limits: after.limit, granted, elsewhere } };

@@ -103,8 +103,13 @@ export class Account {
     return breachOf(this.bounds(), this.spent(), this.wanted);
   }
 
+  /** Its portion is spent, and the cluster does not answer: more of the budget may be there, so nothing is ended for it. */
+  isUncertain(): boolean {
+    return this.leased?.isAway === true && breachOf(this.whole(), this.spent(), this.wanted) === undefined;
+  }
+
   isStopped(): boolean {
-    return this.owner.on_breach === "stop" || this.stopped;
+    return this.stopped || (this.owner.on_breach === "stop" && !this.isUncertain());
   }
 
   sentence({ limit, bound }: Breach, id: string): string {

@@ -143,8 +143,13 @@ export class Accounts implements Spending {
 
   /** Called when a worker's life has ended. */
   left(id: string): void {
-    const account = this.accounts.get(keyOf({ id, tree: null }));
-    account?.leased?.settle(account.meters.sum);
+    const key = keyOf({ id, tree: null });
+    const account = this.accounts.get(key);
+    if (account?.leased !== undefined) {
+      account.leased.settle(account.meters.sum);
+      // A next life of the worker takes portions anew.
+      if (!account.asking) this.accounts.delete(key);
+    }
     this.waiters.delete(id);
     this.ending.delete(id);
   }
@@ -369,6 +374,7 @@ export class Accounts implements Spending {
       const { open, stop } = worker.child();
       if (!open || stop !== null || this.isSpared(worker) || isHeld(worker)) continue;
       if (!this.ports.canPause(worker)) {
+        if (account.isUncertain()) continue;
         this.stop(account, worker, { ...breach, unpausable: true });
         continue;
       }

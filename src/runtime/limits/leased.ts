@@ -16,14 +16,14 @@ const portionOf = (field: BudgetField, limit: number): number =>
   field === "usd" ? limit / CLUSTER_BUDGET_PORTIONS : Math.ceil(limit / CLUSTER_BUDGET_PORTIONS);
 
 /**
- * It asks for so much that two portions are left, where less than one is left of what it was granted. Undefined where it has
+ * It wishes so much that two portions are left, where less than one is left of what it was granted. Undefined where it has
  * enough.
  */
-export const missing = (limits: Amounts, granted: Amounts, spent: SpentAmounts): Amounts | undefined => {
+export const wishedOf = (limits: Amounts, granted: Amounts, spent: SpentAmounts): Amounts | undefined => {
   const low = fieldsOf(limits).flatMap((field) => {
     const portion = portionOf(field, limits[field]!);
     const has = granted[field] ?? 0;
-    return has <= spent[field] + portion ? [[field, spent[field] + 2 * portion - has] as const] : [];
+    return has <= spent[field] + portion ? [[field, spent[field] + 2 * portion] as const] : [];
   });
   return low.length === 0 ? undefined : Object.fromEntries(low);
 };
@@ -40,6 +40,11 @@ export class PortionedBudget {
   /** `away`: the cluster did not answer, so nothing more may be spent. */
   private state: "new" | "known" | "away" = "new";
   private isAsking = false;
+  /** The call that is under way, or the last one. */
+  private taking: Promise<void> = Promise.resolve();
+  /** An answer to a question of an earlier one says nothing any more. */
+  private round = 0;
+  private isSettled = false;
   private askAgainAt = 0;
 
   constructor(
@@ -56,6 +61,11 @@ export class PortionedBudget {
     this.holder = holder;
     this.limits = budget;
     this.monoMs = monoMs;
+  }
+
+  /** Nobody knows whether the whole budget is spent. */
+  get isAway(): boolean {
+    return this.state === "away";
   }
 
   /** The bounds of the whole budget, as a person has raised them. */
@@ -75,36 +85,45 @@ export class PortionedBudget {
 
   /** Takes more where little is left. `changed` is called when the answer is there. */
   look(spent: SpentAmounts, changed: () => void): void {
-    if (this.isAsking || this.monoMs() < this.askAgainAt) return;
-    const asked = missing(this.limits, this.granted, spent);
-    if (asked === undefined) return;
+    if (this.isSettled || this.isAsking || this.monoMs() < this.askAgainAt) return;
+    const wished = wishedOf(this.limits, this.granted, spent);
+    if (wished === undefined) return;
     this.isAsking = true;
-    const taking = this.budgets.take({ ...this.asker(), budget: this.limits, asked, spent });
-    taking
-      .then(
-        (portion) => this.hear(portion, spent),
-        () => {
-          this.state = "away";
-          this.askAgainAt = this.monoMs() + CLUSTER_RETRY_MS;
-        },
-      )
-      .finally(() => {
-        this.isAsking = false;
-        changed();
-      });
+    const { round } = this;
+    this.taking = this.budgets.take({ ...this.asker(), budget: this.limits, wished, spent }).then(
+      (portion) => {
+        if (round === this.round) this.hear(portion, spent);
+      },
+      () => {
+        if (round !== this.round) return;
+        this.state = "away";
+        this.askAgainAt = this.monoMs() + CLUSTER_RETRY_MS;
+      },
+    );
+    void this.taking.finally(() => {
+      this.isAsking = false;
+      changed();
+    });
   }
 
   /** Rejects with UNAVAILABLE while the cluster cannot be asked. */
   async raise(bounds: Budget): Promise<void> {
     await this.budgets.raise({ ...this.asker(), bounds });
     this.limits = { ...this.limits, ...bounds };
+    this.round += 1;
     this.state = "new";
     this.askAgainAt = 0;
   }
 
-  /** It spends no more here for now, so what it has left is for others. Without an answer it counts as spent. */
+  /** It spends no more here, so the rest is for others. Without an answer the rest counts as spent. */
   settle(spent: SpentAmounts): void {
-    this.budgets.settle({ ...this.asker(), budget: this.limits, spent }).catch(() => {});
+    const settling = () =>
+      this.budgets.settle({ ...this.asker(), budget: this.limits, spent }).catch(() => {});
+    this.round += 1;
+    this.isSettled = true;
+    void settling();
+    // A portion that is being taken may be granted after it.
+    if (this.isAsking) void this.taking.then(settling);
   }
 
   private hear({ limits, granted, elsewhere }: GrantedPortion, spent: SpentAmounts): void {
@@ -112,7 +131,7 @@ export class PortionedBudget {
     this.granted = granted;
     this.elsewhere = elsewhere;
     this.state = "known";
-    const isLow = missing(limits, granted, spent) !== undefined;
+    const isLow = wishedOf(limits, granted, spent) !== undefined;
     this.askAgainAt = isLow ? this.monoMs() + CLUSTER_BUDGET_AGAIN_MS : 0;
   }
 

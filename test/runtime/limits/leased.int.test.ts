@@ -1,0 +1,81 @@
+/** A placed worker whose cluster does not answer for a while: nothing is ended for a portion that nobody can grant. */
+import { expect, it } from "@effect/vitest";
+import { Effect } from "effect";
+import type { Budgets } from "../../../src/actors/ports.ts";
+import { claudeCode } from "../../../src/adapters/kinds/claude-code/index.ts";
+import { elapse, memoryMachine, nth, settled, spec } from "../memory-runtime.ts";
+
+const RIGHT = { node: "a", worker: "w", term: 1, on_partition: "continue" } as const;
+const BUDGET_USD = 16;
+/** The cluster is asked again meanwhile. */
+const WHILE_MS = 3_000;
+const LATER_MS = 10_000;
+
+const makeCluster = () => {
+  const at = { isAway: false, granted: 0 };
+  const budgets: Budgets = {
+    take: async ({ wished }) => {
+      if (at.isAway) throw new Error("away");
+      at.granted = Math.min(BUDGET_USD, Math.max(at.granted, wished.usd ?? 0));
+      return { limits: { usd: BUDGET_USD }, granted: { usd: at.granted }, elsewhere: { usd: 0 } };
+    },
+    raise: async () => {},
+    settle: async () => {},
+  };
+  return { at, budgets, leases: { holds: () => true } };
+};
+
+const result = (costUSD: number): string =>
+  `${JSON.stringify({
+    type: "result",
+    subtype: "success",
+    is_error: false,
+    result: "done",
+    session_id: "s",
+    model_usage_since_last_result: { m: { inputTokens: 1, outputTokens: 0, costUSD } },
+  })}\n`;
+
+it.effect(
+  "on_breach: stop waits while the cluster is silent, goes on after it, and ends once the whole is spent",
+  () =>
+    Effect.gen(function* () {
+      const { at, budgets, leases } = makeCluster();
+      const machine = yield* memoryMachine;
+      const { runtime } = yield* machine.boot({ adapterFor: () => claudeCode, budgets, leases });
+      const of = {
+        kind: "claude_code",
+        argv: [],
+        interactive: true,
+        restart: "permanent",
+        on_breach: "stop",
+      };
+      const asked = spec({ name: "w", ...of, budget: { usd: BUDGET_USD } } as never);
+      const { id } = yield* runtime.spawn(asked, { placed: RIGHT } as never);
+      const run = yield* nth(machine.memory, 1);
+      const spend = (usd: number, wait_ms: number) =>
+        Effect.gen(function* () {
+          run.print("stdout", result(usd));
+          yield* settled;
+          yield* elapse(wait_ms);
+          yield* settled;
+        });
+      const types = () => machine.log.stream(id).map(({ type }) => type);
+
+      yield* settled;
+      yield* elapse(WHILE_MS);
+      at.isAway = true;
+      yield* spend(2.5, WHILE_MS);
+      expect(yield* runtime.info(id)).toMatchObject({ state: "running", paused: [{ reason: "budget" }] });
+      expect(types()).toContain("worker_question");
+      expect(types()).not.toContain("worker_limit_reached");
+
+      at.isAway = false;
+      yield* elapse(LATER_MS);
+      yield* settled;
+      expect((yield* runtime.info(id)).paused ?? []).toEqual([]);
+      expect(types()).toContain("worker_question_withdrawn");
+
+      yield* spend(BUDGET_USD, LATER_MS);
+      expect(types()).toContain("worker_limit_reached");
+    }),
+);
