@@ -124,7 +124,7 @@ export const IS_OVER = `(
       select from node o where o.id = placement.node and (
         o.state = 'left' or placement.on_partition = 'stop' and (o.state = 'dead' or o.term <> placement.node_term)))))`;
 
-/** A worker that is placed anew has its budget anew. */
+/** A worker that is placed anew has its budget anew. The name of another one may begin with its name and a slash; no bound has a slash. */
 export const PLACE = `
   with of_before as (
     update request r set worker_id = placement.worker_id, node = placement.node, over = placement.over
@@ -142,6 +142,7 @@ export const PLACE = `
     returning worker
   ), spent as (
     delete from budget using placed where starts_with(budget.name, placed.worker || '/')
+      and position('/' in substr(budget.name, length(placed.worker) + 2)) = 0
   ), forgotten as (
     delete from session using placed where session.worker = placed.worker
   ), noted as (

@@ -246,6 +246,21 @@ describe("a placed worker of a file", () => {
   });
 });
 
+describe("a budget of a placed worker", () => {
+  it("begins anew with its worker, and stays where the name of another one begins alike", async () => {
+    const store = await openAt(await fresh());
+    const names = ["team/usd", "team/output_bytes", "team/alice/usd", "team/usd/usd"];
+    const known = { limit: 16, spent: 15, portions: new Map() };
+    for (const name of names) await store.withBudget(name, () => ({ after: known, result: undefined }));
+    const limits = () =>
+      Promise.all(names.map((name) => store.withBudget(name, (before) => ({ result: before?.limit }))));
+    const team = { worker: "team", spec_digest: "", on_partition: "stop", needs: {} } as const;
+    expect(await limits()).toEqual([16, 16, 16, 16]);
+    expect(await store.place(team, "spec")).toBe(true);
+    expect(await limits()).toEqual([undefined, undefined, 16, 16]);
+  });
+});
+
 describe("a Postgres that goes away", () => {
   it("refuses meanwhile, and knows afterwards all that it acknowledged", async () => {
     const url = await fresh();
