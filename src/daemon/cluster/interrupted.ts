@@ -6,17 +6,19 @@ import type { Brought } from "../../protocol/worker.ts";
 
 /**
  * Undefined if no turn was open, or if its old node had decided already how to go on. `records`: newest first. The first one that
- * opens or closes a turn decides; without any, the calls of tools that are open do.
+ * opens or closes a turn decides. If none of them does, and an agent used tools, its turn is open: it began before the records.
  */
 export const interruptedBy = (records: readonly string[]): Brought["interrupted"] => {
   const ended = new Set<string>();
   const open = new Set<string>();
+  let isInTurn = false;
   for (const text of records) {
     const record: LogRecord = JSON.parse(text);
     switch (record.type) {
       case "agent.event": {
         const { kind, data } = record.payload;
         const key = toolKeyOf(data);
+        isInTurn ||= kind === "ToolCall" || kind === "ToolResult";
         // The result that an end gives to an open call says nothing of its effect.
         if (kind === "ToolResult" && !isUnended(data)) ended.add(key);
         else if (kind === "ToolCall" && !ended.has(key)) open.add(toolNameOf(data));
@@ -32,14 +34,16 @@ export const interruptedBy = (records: readonly string[]): Brought["interrupted"
         if (record.payload.to === "starting") return undefined;
         break;
       case "turn_completed":
-      case "worker_restart_scheduled":
         return undefined;
+      // These come before a start. If that is missing, days between them and the turn are dropped.
+      case "worker_restart_scheduled":
+        return isInTurn ? openWith(open) : undefined;
       case "worker_spawn_requested":
-        return record.payload.spec.placed?.brought?.interrupted;
+        return isInTurn ? openWith(open) : record.payload.spec.placed?.brought?.interrupted;
       default:
     }
   }
-  return open.size === 0 ? undefined : openWith(open);
+  return isInTurn ? openWith(open) : undefined;
 };
 
 const openWith = (tools: Iterable<string>): NonNullable<Brought["interrupted"]> => ({

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { CLUSTER_BROUGHT_RECORDS_MAX } from "../../../src/base/limits.ts";
 import { broughtBy } from "../../../src/daemon/cluster/brought.ts";
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString();
@@ -66,6 +67,21 @@ it("a turn that was open is brought with its open calls, also of an agent that w
   expect(toolsOf(tool("ToolCall", "9", "Bash"), TURN)).toEqual([]);
   // The search did not come to the beginning of the turn.
   expect(toolsOf(...calls)).toEqual(["Bash"]);
+});
+
+it("a turn is open where its records hide its beginning, since an agent uses tools within turns alone", () => {
+  const calls = Array.from({ length: 600 }, (_, at) => [
+    tool("ToolCall", `${at}`, "Read"),
+    tool("ToolResult", `${at}`, "Read"),
+  ]);
+  const newestOf = [STARTING, TURN, ...calls.flat()].slice(-CLUSTER_BROUGHT_RECORDS_MAX);
+  expect(toolsOf(...newestOf)).toEqual([]);
+  expect(toolsOf(...newestOf, tool("ToolCall", "600", "Bash"))).toEqual(["Bash"]);
+  // Those of days that are dropped have no turns.
+  expect(toolsOf(spawn(10), restart(20), ...newestOf.slice(-2))).toEqual([]);
+  expect(toolsOf(spawn(10), ...newestOf.slice(-2))).toEqual([]);
+  expect(toolsOf(...newestOf, record("turn_completed", 95))).toBeUndefined();
+  expect(toolsOf()).toBeUndefined();
 });
 
 it("a turn that had ended, or about which its node had decided, is not brought; a question without an answer is", () => {
