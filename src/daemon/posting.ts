@@ -13,6 +13,8 @@ export interface PostRequest {
   readonly lookup?: RequestOptions["lookup"];
   /** Keeps the connection for the next post. Default: a connection of its own. */
   readonly agent?: Agent | undefined;
+  /** Ends the post, and with it its connection. */
+  readonly signal?: AbortSignal;
 }
 
 export interface PostAnswer {
@@ -28,13 +30,14 @@ const wasClosed = ({ reusedSocket }: ClientRequest, { code }: NodeJS.ErrnoExcept
 /** Resolves once the answer is read, or its bound is reached. Rejects if none comes. */
 export const sendPost = (post: PostRequest): Promise<PostAnswer> =>
   new Promise((resolve, reject) => {
-    const { url, headers, body, timeout_ms, answer_max_bytes, lookup, agent = false } = post;
+    const { url, headers, body, timeout_ms, answer_max_bytes, lookup, agent = false, signal } = post;
+    const late = AbortSignal.timeout(timeout_ms);
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
     const options: RequestOptions = {
       method: "POST",
       agent,
       headers: { "user-agent": "holdfast", "content-length": String(length), ...headers },
-      signal: AbortSignal.timeout(timeout_ms),
+      signal: signal === undefined ? late : AbortSignal.any([late, signal]),
       ...(lookup === undefined ? {} : { lookup }),
     };
     const send = url.protocol === "https:" ? requestHttps : requestHttp;

@@ -30,6 +30,9 @@ let commands: Commands;
 let server: Server;
 let env: Record<string, string>;
 let answer = 200;
+/** The next post of metrics gets no answer, and is held. */
+let isHolding = false;
+let held: unknown;
 // biome-ignore lint/suspicious/noExplicitAny: messages as they were decoded
 const posted: { readonly path: string; readonly message: any }[] = [];
 
@@ -67,6 +70,11 @@ beforeAll(async () => {
         longs: String,
         bytes: String,
       });
+      if (isHolding && request.url === "/v1/metrics") {
+        isHolding = false;
+        held = message;
+        return;
+      }
       if (answer === 200) posted.push({ path: request.url!, message });
       response.writeHead(answer).end();
     });
@@ -139,4 +147,20 @@ it("a collector that is away gets the spans later, from the next daemon too", as
   await start("daemon", "start");
   await until(() => runOf("late") !== undefined);
   expect(runOf("late")?.attributes["holdfast.outcome"]).toBe("completed");
+});
+
+it("the last metrics of a daemon do not wait for the answer to those before", async () => {
+  // biome-ignore lint/suspicious/noExplicitAny: a message as it was decoded
+  const runsIn = (message: any): number =>
+    message.resourceMetrics[0].scopeMetrics[0].metrics
+      .find(({ name }: { name: string }) => name === "holdfast.incarnation.duration")
+      .histogram.dataPoints.reduce((sum: number, { count }: { count: string }) => sum + Number(count), 0);
+  await until(() => posted.some(({ path }) => path === "/v1/metrics"));
+  isHolding = true;
+  await until(() => !isHolding);
+  await start("spawn", "--name", "last", "--wait", "--", "true");
+  await until(() => runOf("last") !== undefined);
+  await start("daemon", "stop");
+  const last = posted.findLast(({ path }) => path === "/v1/metrics")?.message;
+  expect(runsIn(last)).toBe(runsIn(held) + 1);
 });

@@ -233,7 +233,8 @@ export class TelemetryExporter implements TelemetryApi {
   private post(to: SignalSettings, { bytes, type }: OtlpBody): Effect.Effect<PostOutcome> {
     const { url, headers, timeout_ms, isCompressed } = to;
     const posting = Effect.tryPromise({
-      try: async () =>
+      // A post that is interrupted leaves its connection to the last one.
+      try: async (signal) =>
         sendPost({
           url,
           headers: {
@@ -246,6 +247,7 @@ export class TelemetryExporter implements TelemetryApi {
           timeout_ms,
           answer_max_bytes: TELEMETRY_ANSWER_MAX_BYTES,
           agent: this.connectionOf(to),
+          signal,
         }),
       catch: (cause) => cause as NodeJS.ErrnoException,
     });
