@@ -112,7 +112,7 @@ export class TelemetryExporter implements TelemetryApi {
     yield* Effect.forkScoped(this.lasting("reading the log for telemetry", this.reading));
     if (traces !== undefined) {
       const waited = Effect.timeoutOption(this.full.await, spans_every_ms);
-      const sending = Effect.andThen(waited, this.sendSpans(traces, TELEMETRY_RETRY_MIN_MS));
+      const sending = Effect.andThen(waited, this.sendSpans(traces));
       yield* Effect.forkScoped(this.lasting("sending spans", sending));
     }
     if (metrics !== undefined) {
@@ -194,16 +194,20 @@ export class TelemetryExporter implements TelemetryApi {
   }
 
   /** Posts what waits, and goes on while whole batches do. A collector that is away is asked again, ever more seldom. */
-  private sendSpans(to: SignalSettings, wait_ms: number): Effect.Effect<void> {
+  private sendSpans(to: SignalSettings): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      Latch.closeUnsafe(this.full);
-      const posted = yield* this.postSpans(to);
-      if (performance.now() - this.kept.at_ms >= TELEMETRY_KEEP_EVERY_MS) yield* this.keep;
-      if (!posted.ok && posted.again) {
-        yield* Effect.sleep(Math.max(wait_ms, posted.after_ms));
-        return yield* this.sendSpans(to, Math.min(TELEMETRY_RETRY_MAX_MS, 2 * wait_ms));
+      for (let wait_ms = TELEMETRY_RETRY_MIN_MS; ; ) {
+        Latch.closeUnsafe(this.full);
+        const posted = yield* this.postSpans(to);
+        if (performance.now() - this.kept.at_ms >= TELEMETRY_KEEP_EVERY_MS) yield* this.keep;
+        if (!posted.ok && posted.again) {
+          yield* Effect.sleep(Math.max(wait_ms, posted.after_ms));
+          wait_ms = Math.min(TELEMETRY_RETRY_MAX_MS, 2 * wait_ms);
+        } else {
+          if (this.queue.size < TELEMETRY_BATCH_MAX_SPANS) return;
+          wait_ms = TELEMETRY_RETRY_MIN_MS;
+        }
       }
-      if (this.queue.size >= TELEMETRY_BATCH_MAX_SPANS) yield* this.sendSpans(to, TELEMETRY_RETRY_MIN_MS);
     });
   }
 
