@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
 import { writeKept } from "../../../src/daemon/cluster/kept.ts";
 import { type ClusterGround, NodeSeat } from "../../../src/daemon/cluster/node.ts";
+import { Rights } from "../../../src/daemon/rights.ts";
 import { TestPostgres } from "../../support/postgres.ts";
 
 const LOOK_MS = 10;
@@ -52,6 +53,7 @@ it.live("an end of its life that nobody asked for is told once, and it lives aga
     const ground = {
       stateDir: dir,
       runtime,
+      rights: new Rights(),
       log: (_: string, __: string, data: unknown) => void lines.push(data),
     } as unknown as ClusterGround;
     const seat = yield* NodeSeat.open(ground, yield* Effect.scope);
