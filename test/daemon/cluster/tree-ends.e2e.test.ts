@@ -165,11 +165,15 @@ it("two `agent up` of one file with different specs are told of each other, and 
   const file = fileOf("others", ...names.map((name) => ({ ...far, name, env: { WHICH: "${WHICH}" } })));
   const up = ({ agent }: ClusterMachine, which: string) => agent("up", "-f", file, "--var", `WHICH=${which}`);
   const both = await Promise.all(machines.map((machine) => up(machine, machine.name)));
-  for (const { error, meta } of both.filter(({ exit }) => exit !== 0))
-    expect({ error, meta }).toMatchObject({
-      error: { code: "INVALID_STATE" },
-      meta: { details: { cause: "placed_meanwhile" } },
-    });
+  // On a busy machine a worker of the one may still stop when the other one has waited for its name.
+  const told: Readonly<Record<string, object>> = {
+    INVALID_STATE: { cause: "placed_meanwhile" },
+    TIMEOUT: { path: expect.stringMatching(/^[p-u]$/) },
+  };
+  for (const { error, meta } of both.filter(({ exit }) => exit !== 0)) {
+    expect(Object.keys(told)).toContain(error?.code);
+    expect(meta.details).toMatchObject(told[error!.code]!);
+  }
   expect((await up(machines[0], "last")).error).toBeNull();
   const { spec } = (await machines[1].agent("info", "u")).data as { spec: { env: object } };
   expect(spec.env).toMatchObject({ WHICH: "last" });
