@@ -118,7 +118,9 @@ sub run_of {
   $one->{helper} = $script =~ /\A# holdfast lifeline\n/;
   return unless $one->{pid} == $one->{session};
   ($one->{dir}, $one->{cgroup}) = @word[4, 7] if $script =~ /\A# holdfast launcher\n/;
-  ($one->{dir}) = $word[3] =~ /(.*)\/exit\z/s if ($word[2] // "") eq $linger;
+  # A launcher that lingers, and one that has become the rename of its exit file.
+  my ($second, $exit) = ($word[2] // "", $word[3] // "");
+  ($one->{dir}) = $exit =~ /(.*)\/exit\z/s if $second eq $linger || ($word[1] // "") eq "-f" && $second eq "$exit.tmp";
 }
 sub daemon {
   slurp($daemon_file) && $bytes =~ /"identity":\{"pid":(\d+),"start_time":"(\d+)"/ ? "$1 $2" : "";
