@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TestPostgres } from "../test/support/postgres.ts";
 import { cpuMs } from "./inspect.ts";
 import { fill } from "./long-log.ts";
-import { type BenchDaemon, command, type Result, startDaemon } from "./support.ts";
+import { type BenchDaemon, command, type Result, removeDirectory, startDaemon } from "./support.ts";
 
 const QUICK = process.env.HOLDFAST_QUICK === "1";
 const NODES = ["a", "b", "c"];
@@ -18,7 +18,6 @@ const WORKERS = QUICK ? 300 : 10_000;
 const RECORDS_OF_WORKER = 5;
 const LINES = QUICK ? 2_000 : 50_000;
 const LOOK_MS = 20;
-const RM_TRIES_MAX = 10;
 const ASKED = 0.8;
 const PAD = " of a length as agents print them, in the middle of some work".repeat(2);
 
@@ -83,8 +82,7 @@ const started = async (): Promise<readonly Node[]> =>
 const ended = async (nodes: readonly Node[]): Promise<void> => {
   for (const { daemon, dir } of nodes) {
     await daemon.stop();
-    // The guard of its lease outlives it by some seconds.
-    rmSync(dir, { recursive: true, force: true, maxRetries: RM_TRIES_MAX });
+    await removeDirectory(dir);
   }
 };
 

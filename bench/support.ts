@@ -1,6 +1,7 @@
 /** Parts that the benches share: a daemon of their own in a temporary state directory, a client, percentiles. */
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -50,6 +51,10 @@ export interface BenchDaemon {
 }
 
 const RM_TRIES_MAX = 10;
+
+/** A guard of a daemon's lease outlives it by some seconds, and may write there meanwhile. Only the asynchronous `rm` tries again. */
+export const removeDirectory = (dir: string): Promise<void> =>
+  rm(dir, { recursive: true, force: true, maxRetries: RM_TRIES_MAX });
 
 type Exchange = <T>(command: string, data: object, onProgress?: (line: string) => void) => Promise<T>;
 
@@ -111,8 +116,7 @@ export const startDaemon = async (
     stop: async () => {
       await exchange("daemon/stop", { agents: "kill" });
       if (child.exitCode === null) await new Promise((done) => child.once("exit", done));
-      // A guard of its lease outlives it by some seconds.
-      if (kept === undefined) rmSync(dir, { recursive: true, force: true, maxRetries: RM_TRIES_MAX });
+      if (kept === undefined) await removeDirectory(dir);
     },
   };
 };

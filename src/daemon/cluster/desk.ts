@@ -173,7 +173,7 @@ export const waitingIn = async (store: Desk): Promise<NonNullable<ClusterStatus[
   });
 };
 
-/** One that ended for another reason than these has failed. */
+/** A worker that neither completed nor was killed has failed. */
 const endedAs = ({ over, killer }: Pick<PlacedRow, "over"> & { readonly killer?: Killer | null }) =>
   over === "completed" ? "completed" : over === "killed" || killer != null ? "cancelled" : "failed";
 
