@@ -1,4 +1,5 @@
 /** The answers of several hosts as one. With several hosts, `data` is a list of rows, each with its host. Pure. */
+import { eachOnce } from "../base/shared-rows.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { success } from "../protocol/outcome.ts";
 import type { CommandResult } from "./context.ts";
@@ -11,11 +12,10 @@ export interface HostResult {
 
 /** A host that failed is named in the error, and in its `details.hosts`; the rows of the others are there all the same. */
 export const merged = (command: string, results: readonly HostResult[]): CommandResult => {
-  const value = {
-    [rowsMember(command)]: results.flatMap(({ host, result: { value: own } }) =>
-      own === undefined ? [] : rowsOf(command, host, own as object),
-    ),
-  };
+  const rows = results.flatMap(({ host, result: { value: own } }) =>
+    own === undefined ? [] : rowsOf(command, host, own as object),
+  );
+  const value = { [rowsMember(command)]: eachOnce(rows) };
   const warnings = results.flatMap(({ host, result }) =>
     (result.warnings ?? []).map((text) => `${host}: ${text}`),
   );

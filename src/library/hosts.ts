@@ -1,6 +1,7 @@
 /** Several hosts for one program: their reads with the host in each row, and one watch of all logs. */
 import { LOCAL_HOST, parseHost } from "../base/host-address.ts";
 import { HOSTS_MAX } from "../base/limits.ts";
+import { eachOnce } from "../base/shared-rows.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type * as replies from "../runtime/replies.ts";
 import type { AbortOptions } from "./answers.ts";
@@ -95,9 +96,10 @@ export class HostRuntimes<R extends HostCalls = HostCalls> {
     return this.#rows((runtime) => runtime.list(options));
   }
 
-  /** Everything that waits for a person: the first page of each host. Answer with `(await hosts.of(row.host)).answer(row.id, …)`. */
-  inbox(page?: given.PageOptions): Promise<HostsReply<replies.HoldView>> {
-    return this.#rows(async (runtime) => (await runtime.inbox(page)).holds);
+  /** Everything that waits for a person: the first page of each host, a question of a whole cluster once. Answer with `(await hosts.of(row.host)).answer(row.id, …)`. */
+  async inbox(page?: given.PageOptions): Promise<HostsReply<replies.HoldView>> {
+    const { rows, failed } = await this.#rows(async (runtime) => (await runtime.inbox(page)).holds);
+    return { rows: eachOnce(rows), failed };
   }
 
   /** One tree a host. */

@@ -71,6 +71,21 @@ const isWatched = (watch: Running, host: string, type: string) => (): boolean =>
     .map((line) => JSON.parse(line))
     .some(({ data }) => data?.host === host && data.type === type);
 
+it("a question of the whole cluster is one row of all hosts, and an answer on any of them settles it", async () => {
+  await desk.agent("spawn", "--name", "lost", "--where", "gpu=1", "--", "true");
+  const rowsOf = async (...hosts: readonly string[]): Promise<readonly unknown[]> =>
+    (await desk.agent(...hosts, "inbox")).data as unknown as readonly unknown[];
+  for (const host of ["local", "build"]) await until(async () => (await rowsOf("--host", host)).length === 1);
+  expect(await rowsOf("--host", "all")).toMatchObject([{ host: "local", id: "lost:placement" }]);
+  expect(await rowsOf("--host", "build,local")).toMatchObject([{ host: "build", id: "lost:placement" }]);
+  const { stdout } = await desk.text("--host", "all", "inbox");
+  expect(stdout.trimEnd().split("\n").slice(1)).toEqual([expect.stringMatching(/^local\/lost +wait\|/)]);
+  expect((await desk.agent("--host", "all", "answer", "build/lost", "kill")).data).toMatchObject({
+    answer: "kill",
+  });
+  expect(await rowsOf("--host", "all")).toEqual([]);
+});
+
 it("both nodes are listed, watched and commanded by their names, and one that is killed is told", async () => {
   const watch = desk.start(["-o", "ndjson", "--host", "all", "watch"]);
   // The first heartbeat of a stream comes late, so records tell that both are watched.

@@ -30,6 +30,23 @@ describe("the answers of several hosts", () => {
     ]);
   });
 
+  it("of a list have a question of a whole cluster once, and that of another cluster beside it", () => {
+    const inbox = (...shared_ids: readonly string[]) =>
+      success({ holds: [{ id: "own" }, ...shared_ids.map((shared_id) => ({ shared_id }))] });
+    const whole = merged("agent/inbox", [
+      { host: "a", result: inbox("1") },
+      { host: "b", result: inbox("1", "2") },
+    ]);
+    expect(whole.value).toEqual({
+      holds: [
+        { host: "a", id: "own" },
+        { host: "a", shared_id: "1" },
+        { host: "b", id: "own" },
+        { host: "b", shared_id: "2" },
+      ],
+    });
+  });
+
   it("of another command are one row a host", () => {
     const whole = merged("daemon/status", [
       { host: "a", result: success({ pid: 1 }, ["low"]) },

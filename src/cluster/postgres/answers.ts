@@ -38,6 +38,8 @@ export type WaitingRow = Pick<Placement, "worker" | "needs" | "on_partition" | "
 export interface PlaceQuestionRow extends WaitingRow {
   readonly term: number;
   readonly asked_ms_ago: number;
+  /** One for each question of all clusters. */
+  readonly shared_id: string;
 }
 
 /** A worker that could not start on its node, or was not to start there again. */

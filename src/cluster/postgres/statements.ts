@@ -202,7 +202,8 @@ export const TELL = `
 /** Open questions about a place, but for those whose labels a node has: these answer themselves. */
 export const QUESTIONS = `
   select p.worker, p.needs, p.on_partition, p.node, p.node_term, p.term,
-    greatest(0, extract(epoch from clock_timestamp() - p.asked_at) * 1000)::bigint as asked_ms_ago
+    greatest(0, extract(epoch from clock_timestamp() - p.asked_at) * 1000)::bigint as asked_ms_ago,
+    md5(concat_ws(' ', p.worker, p.term, extract(epoch from p.asked_at))) as shared_id
   from placement p left join node n on n.id = p.node and n.term = p.node_term and n.state in ('active', 'draining')
   where p.desired = 'running' and p.asked_term is not null and p.asked_term = p.term and p.waits_term is distinct from p.term
     and n.id is null order by p.worker limit $1`;

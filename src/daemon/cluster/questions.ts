@@ -138,6 +138,7 @@ const viewOf = (row: PlaceQuestionRow, now_ms: number): HoldView => {
     expires_at: null,
     otherwise: null,
     needs: hold.needs,
+    shared_id: row.shared_id,
   };
 };
 

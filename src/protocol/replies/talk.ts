@@ -100,6 +100,12 @@ export const HoldView = z.object({
   tool: z.string().nullable().optional(),
   input: json.optional().describe("the tool's input, secrets masked"),
   needs: z.record(z.string(), z.string()).optional().describe("labels that no node of the cluster has"),
+  shared_id: z
+    .string()
+    .optional()
+    .describe(
+      "a question of a whole cluster has it: rows of several hosts with the same one are one question",
+    ),
 });
 export type HoldView = Reply<typeof HoldView>;
 

@@ -18,7 +18,20 @@ import { FailedLately } from "./waiting.tsx";
 interface HostCounts {
   readonly waiting: number;
   readonly live: number;
+  /** Questions of a whole cluster, each of which one host shows: words. */
+  readonly shared: string;
 }
+
+/** The questions that a host before this one shows. */
+const shownBefore = (
+  names: readonly string[],
+  name: string,
+  counts: Readonly<Record<string, HostCounts>>,
+): string =>
+  names
+    .slice(0, names.indexOf(name))
+    .map((one) => counts[one]?.shared ?? "")
+    .join(" ");
 
 /** The connection to a host once it answers; until then why it does not. It is tried again and again. */
 const useHost = (name: string): { readonly host?: PageConnection; readonly failure?: RequestFailure } => {
@@ -47,13 +60,22 @@ const useHost = (name: string): { readonly host?: PageConnection; readonly failu
   return known;
 };
 
-const Answering = ({ onCounts }: { readonly onCounts: (counts: HostCounts) => void }) => {
+const Answering = ({
+  elsewhere,
+  onCounts,
+}: {
+  readonly elsewhere: string;
+  readonly onCounts: (counts: HostCounts) => void;
+}) => {
   const now = useNow();
   const inbox = useAnswer("agent/inbox", { limit: INBOX_PAGE_MAX }, changesWorkers);
   const status = useAnswer("daemon/status", {}, changesWorkers);
-  const holds = inbox.reply?.holds ?? [];
+  const asked = inbox.reply?.holds ?? [];
+  const shown = new Set(elsewhere.split(" "));
+  const holds = asked.filter(({ shared_id = "own" }) => !shown.has(shared_id));
+  const shared = asked.flatMap(({ shared_id = [] }) => shared_id).join(" ");
   const live = status.reply?.workers.live ?? 0;
-  useEffect(() => onCounts({ waiting: holds.length, live }), [holds.length, live]);
+  useEffect(() => onCounts({ waiting: holds.length, live, shared }), [holds.length, live, shared]);
   return (
     <>
       <Failure failure={inbox.failure ?? status.failure} />
@@ -69,9 +91,11 @@ const Answering = ({ onCounts }: { readonly onCounts: (counts: HostCounts) => vo
 const HostSection = ({
   name,
   counts,
+  elsewhere,
   onCounts,
 }: {
   readonly name: string;
+  readonly elsewhere: string;
   readonly counts: HostCounts | undefined;
   readonly onCounts: (counts: HostCounts) => void;
 }) => {
@@ -93,7 +117,7 @@ const HostSection = ({
       <Failure failure={failure} />
       {host !== undefined && (
         <Connected.Provider value={host}>
-          <Answering onCounts={onCounts} />
+          <Answering elsewhere={elsewhere} onCounts={onCounts} />
         </Connected.Provider>
       )}
     </section>
@@ -141,6 +165,7 @@ export const HostsPage = ({
             key={name}
             name={name}
             counts={counts[name]}
+            elsewhere={shownBefore(names, name, counts)}
             onCounts={(one) => setCounts((before) => ({ ...before, [name]: one }))}
           />
         ))}

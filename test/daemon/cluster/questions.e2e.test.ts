@@ -56,6 +56,7 @@ it("is one row of the inbox of each node, is told once, and ends by the node tha
         since: expect.any(String),
         expires_at: null,
         otherwise: null,
+        shared_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       },
     ]);
   }
