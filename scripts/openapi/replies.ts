@@ -9,6 +9,7 @@ import {
   ClusterMade,
   ClusterStatus,
   CopySource,
+  ElsewherePage,
   NodeChange,
 } from "../../src/protocol/replies/cluster.ts";
 import { JobView } from "../../src/protocol/replies/jobs.ts";
@@ -149,6 +150,7 @@ export const WIRE = {
   "cluster/leave": NodeChange,
   "cluster/drain": NodeChange,
   "cluster/status": ClusterStatus,
+  "cluster/workers": ElsewherePage,
   "cluster/records": CopySource.extend({ records: z.array(logRecord), next: z.int().nullable() }),
   "token/list": z.object({ tokens: z.array(TokenView) }),
   "agent/capabilities": capabilities,

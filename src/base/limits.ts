@@ -1591,6 +1591,10 @@ export const CLUSTER_WAITING_SHOWN_MAX = 20;
 /** Workers that a node ended with a reason, in one answer of `agent cluster status`: the newest, and for so long. */
 export const CLUSTER_FAILED_SHOWN_MAX = 10;
 export const CLUSTER_FAILED_SHOWN_MS = 86_400_000;
+/** Workers of other nodes in one answer; and the newest records of each among which its last state is searched, for many and for one. */
+export const CLUSTER_ELSEWHERE_MAX = 100;
+export const CLUSTER_ELSEWHERE_SEARCHED_RECORDS = 200;
+export const CLUSTER_ELSEWHERE_SEARCHED_OF_ONE_RECORDS = 10_000;
 /** The reason, as the database keeps it. */
 export const CLUSTER_WHY_MAX_CHARS = 500;
 /** Searches for processes of a placed worker, each after the ones found were killed, and the time between two. */

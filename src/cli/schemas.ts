@@ -9,6 +9,7 @@ import {
   ClusterMade,
   ClusterStatus,
   CopySource,
+  ElsewhereWorker,
   NodeChange,
 } from "../protocol/replies/cluster.ts";
 import { JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
@@ -223,6 +224,7 @@ export const PRINTED_AS_SENT = {
   "agent/answer": Answered,
   "agent/send": MessageReply,
   "agent/cancel": cancelledTurn,
+  "agent/info": WorkerInfo,
   "mailbox/send": MailSentReply,
   "mailbox/ack": MailAckReply,
   "mailbox/nack": MailLeaseReply,
@@ -230,7 +232,6 @@ export const PRINTED_AS_SENT = {
   "mailbox/show": MailView,
   "mailbox/resend": MailChangedReply,
   "mailbox/drop": MailChangedReply,
-  "agent/info": WorkerInfo,
   "jobs/submit": SubmittedJob,
   "jobs/info": JobView,
   "jobs/tail": JobView,
@@ -302,6 +303,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/diff": applied,
   "agent/down": applied,
   "agent/list": z.array(WorkerView),
+  "agent/info": z.union([WorkerInfo, ElsewhereWorker]),
   "agent/top": z.object({}),
   "mcp/serve": z.object({}),
   "peer/connect": PeerChange.pick({

@@ -11,6 +11,8 @@ export const LOOK_COMMANDS = inGroup("Look", [
     request: "agent/list",
     danger: "safe",
     summary: "List the workers",
+    details:
+      "At a node of a cluster, the placed workers that other nodes run, or none does, stand below: also those of a lost machine, with their last state in the cluster's copy. In JSON they are `meta.elsewhere`, and `data` is of this machine alone. Filters that only the log of a node can tell, such as --state, leave them out, and so do --quiet and --host.",
     flags: [
       { name: "all", short: "a", type: "bool", help: "also workers that have ended" },
       { name: "archived", type: "bool", help: "only archived workers" },
@@ -111,6 +113,8 @@ export const LOOK_COMMANDS = inGroup("Look", [
     danger: "safe",
     exits: [5],
     summary: "Show everything known about one worker",
+    details:
+      "A worker that a cluster placed on another node is shown as the cluster's copy has it: `source` is then `copy`, and `last` is its newest state there, which it may have left since.",
     args: [id],
     examples: ["agent info fixer"],
   },

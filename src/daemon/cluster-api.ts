@@ -9,6 +9,7 @@ import type {
   ClusterMade,
   ClusterStatus,
   CopiedPage,
+  ElsewherePage,
   NodeChange,
   WaitingWorker,
 } from "../protocol/replies/cluster.ts";
@@ -90,6 +91,8 @@ export interface ClusterApi {
   giveUp(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
   /** Fails with WORKER_NOT_FOUND if no worker of that name or id is placed. */
   records(asked: RequestData<"cluster/records">): Effect.Effect<CopiedPage, HoldfastError>;
+  /** Placed workers that do not run here. Fails with UNAVAILABLE soon where the database does not answer. */
+  workers(asked: RequestData<"cluster/workers">): Effect.Effect<ElsewherePage, HoldfastError>;
   readonly status: Effect.Effect<ClusterStatus, HoldfastError>;
   /** Around the end of the daemon's workers: it takes none meanwhile, and then gives back what does not run here any more. */
   stopping(end: Effect.Effect<void, HoldfastError>): Effect.Effect<void, HoldfastError>;
@@ -130,6 +133,7 @@ export const NO_CLUSTER: ClusterApi = {
   bury: () => Effect.void,
   giveUp: () => ofADaemon,
   records: () => ofADaemon,
+  workers: () => ofADaemon,
   status: Effect.succeed(NO_STATUS),
   stopping: (end) => end,
 };

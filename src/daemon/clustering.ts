@@ -32,6 +32,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       ),
       Effect.catch((cause) => (cause instanceof HoldfastError ? Effect.fail(cause) : Effect.die(cause))),
     );
+    const atNode = <Reply>(ask: (known: NodeSeat) => Effect.Effect<Reply, HoldfastError>) =>
+      Effect.suspend(() => (isNode() ? Effect.flatMap(api, ask) : Effect.fail(noNode())));
     // Its agents come first: a daemon runs without its cluster, and tells of that.
     if (isNode())
       yield* Effect.catchCause(api, (cause) =>
@@ -42,11 +44,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
     return {
       init: (asked) => Effect.flatMap(api, (known) => known.init(asked)),
       join: (asked) => Effect.flatMap(api, (known) => known.join(asked)),
-      leave: Effect.suspend(() =>
-        isNode() ? Effect.flatMap(api, (known) => known.leave) : Effect.fail(noNode()),
-      ),
-      place: (asked) =>
-        isNode() ? Effect.flatMap(api, (known) => known.place(asked)) : Effect.fail(noNode()),
+      leave: atNode((known) => known.leave),
+      place: (asked) => atNode((known) => known.place(asked)),
       kill: (worker, how) =>
         isNode() ? Effect.flatMap(api, (known) => known.kill(worker, how)) : Effect.undefined,
       tree: (asked) => {
@@ -55,8 +54,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       },
       treeDown: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.treeDown(asked)) : Effect.succeed(NOTHING_PLACED),
-      records: (asked) =>
-        isNode() ? Effect.flatMap(api, (known) => known.records(asked)) : Effect.fail(noNode()),
+      records: (asked) => atNode((known) => known.records(asked)),
+      workers: (asked) => atNode((known) => known.workers(asked)),
       questions: Effect.suspend(() =>
         isNode()
           ? Effect.catch(
@@ -67,10 +66,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       ),
       answer: (worker, said, caller) =>
         isNode() ? Effect.flatMap(api, (known) => known.answer(worker, said, caller)) : Effect.undefined,
-      drain: (asked) =>
-        isNode() ? Effect.flatMap(api, (known) => known.drain(asked)) : Effect.fail(noNode()),
-      giveUp: (asked) =>
-        isNode() ? Effect.flatMap(api, (known) => known.giveUp(asked)) : Effect.fail(noNode()),
+      drain: (asked) => atNode((known) => known.drain(asked)),
+      giveUp: (asked) => atNode((known) => known.giveUp(asked)),
       bury: (ref, how) =>
         isNode() ? Effect.ignore(Effect.flatMap(api, (known) => known.bury(ref, how))) : Effect.void,
       status: Effect.suspend(() =>

@@ -11,6 +11,7 @@ import type {
   ClusterMade,
   ClusterStatus,
   CopiedPage,
+  ElsewherePage,
   NodeChange,
 } from "../protocol/replies/cluster.ts";
 import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
@@ -131,6 +132,7 @@ interface OwnReplies {
   "cluster/drain": NodeChange;
   "cluster/status": ClusterStatus;
   "cluster/records": CopiedPage;
+  "cluster/workers": ElsewherePage;
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };

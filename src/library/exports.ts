@@ -58,6 +58,7 @@ export type {
   DispatchSet,
 } from "../protocol/replies/board.ts";
 export type { KeptWorker, PrunedWorker, PruneReply, RenameReply } from "../protocol/replies/care.ts";
+export type { ElsewherePage, ElsewhereWorker } from "../protocol/replies/cluster.ts";
 export type { JobResult, JobsReply, JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 export type {
   MailAckReply,
@@ -127,6 +128,7 @@ export type {
   WorkerView,
 } from "../runtime/replies.ts";
 export type { HoldAnswerOptions } from "./answers.ts";
+export type { ElsewhereOptions } from "./elsewhere.ts";
 export type { EngineHooks, EngineOptions } from "./engine-runtime.ts";
 export type {
   AgentEvent,

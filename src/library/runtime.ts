@@ -6,6 +6,7 @@ import type { McpReply } from "../daemon/mcp.ts";
 import { cursorOf } from "../protocol/cursor.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
 import type { PruneReply, RenameReply } from "../protocol/replies/care.ts";
+import type { ElsewherePage } from "../protocol/replies/cluster.ts";
 import type { SearchReply } from "../protocol/replies/search.ts";
 import type * as replies from "../runtime/replies.ts";
 import type { HoldAnswerOptions } from "./answers.ts";
@@ -14,6 +15,7 @@ import { mcpOf } from "./asked.ts";
 import { Blackboard } from "./blackboard.ts";
 import { Board } from "./board.ts";
 import { checked, checkText, invalid, optionsOf } from "./checked.ts";
+import { type ElsewhereOptions, elsewhereOf } from "./elsewhere.ts";
 import { type ConnectHostsOptions, connectHosts, type HostRuntimes } from "./hosts.ts";
 import { Jobs } from "./jobs.ts";
 import { RuntimeMailbox } from "./mailbox.ts";
@@ -190,6 +192,14 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
   /** Workers that have not ended, oldest first; with `all`, or an ended status, also those that have. */
   list(options: given.ListOptions = {}): Promise<readonly replies.WorkerView[]> {
     return this.call(() => this.api.list(checked("agent/list", options)));
+  }
+
+  /**
+   * Placed workers of a cluster that do not run on the node of this daemon, as its copy has them: also those of a lost machine. Rejects
+   * with INVALID_STATE where the daemon is no node, and with UNAVAILABLE where the database does not answer.
+   */
+  elsewhere(options: ElsewhereOptions = {}): Promise<ElsewherePage> {
+    return this.call(() => elsewhereOf(this.api, checked("cluster/workers", options)));
   }
 
   /** The changes of a worker in its `worktree`; `digest` names the diff (`agent cas get`). Rejects with UNSUPPORTED_CAPABILITY without one. */

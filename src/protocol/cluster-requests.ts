@@ -5,6 +5,7 @@ import {
   CLUSTER_CAPACITY_DEFAULT,
   CLUSTER_CAPACITY_MAX,
   CLUSTER_COPY_KEEP_MAX_DAYS,
+  CLUSTER_ELSEWHERE_MAX,
   CLUSTER_LABELS_MAX,
   NAME_MAX_BYTES,
   READ_PAGE_RECORDS,
@@ -54,6 +55,21 @@ export const CLUSTER_REQUESTS = {
   /** A node takes no further workers, and its own move to others. */
   "cluster/drain": z.strictObject({ node: word, undo: z.boolean().default(false) }),
   "cluster/status": z.strictObject({}),
+  /** Placed workers that other nodes run, or none does, as the placements and the copy have them: also those of lost machines. */
+  "cluster/workers": z.strictObject({
+    /** One alone, wherever it runs: its name, or its id in the log of its node. */
+    worker: z.string().min(1).max(NAME_MAX_BYTES).optional(),
+    /** Also those that have ended. */
+    all: z.boolean().default(false),
+    /** It has each of these labels with this value. */
+    labels: z.record(z.string(), z.string()).optional(),
+    kinds: z.array(z.string().min(1)).optional(),
+    /** Only those of this tree. */
+    tree: z.string().min(1).optional(),
+    /** The `next` of the page before. */
+    after: z.string().max(NAME_MAX_BYTES).default(""),
+    limit: z.int().min(1).max(CLUSTER_ELSEWHERE_MAX).default(CLUSTER_ELSEWHERE_MAX),
+  }),
   /** Records of a placed worker as the cluster's copy has them, wherever it runs, and also where its machine is lost. */
   "cluster/records": z.strictObject({
     /** Its name, or its id in the log of its node. */

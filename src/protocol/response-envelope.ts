@@ -7,6 +7,7 @@ import { HoldfastError } from "./errors.ts";
 import { exitIn, FIX_COMMANDS, G1, type Generation, retryableIn } from "./generations.ts";
 import type { Outcome } from "./outcome.ts";
 import { redactText, redactValue } from "./redact.ts";
+import type { ElsewhereWorker } from "./replies/cluster.ts";
 
 export type { ErrorDetail, ResponseEnvelope, ResponseMeta };
 
@@ -35,6 +36,8 @@ export interface PageMeta {
   readonly not_modified?: boolean;
   /** How often the command retried by itself. */
   readonly retries?: number;
+  /** Placed workers of other nodes, as the cluster's copy has them. */
+  readonly elsewhere?: readonly ElsewhereWorker[];
 }
 
 export const exitCodeOf = (outcome: Outcome<unknown>, generation: Generation = G1): number =>

@@ -5,13 +5,13 @@ import { didYouMean } from "../../base/suggest.ts";
 import { kindOf } from "../../commands/kinds.ts";
 import type { Client } from "../../daemon/client.ts";
 import { AGENT_KIND_FORM } from "../../protocol/forms.ts";
-import { success } from "../../protocol/outcome.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import { type ListSort, WORKER_STATUSES } from "../../protocol/words.ts";
 import type { WorkerStatus } from "../../protocol/worker.ts";
 import type { CommandHandler, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { isWide } from "../render/wide.ts";
+import { elsewhere, withElsewhere } from "./elsewhere.ts";
 
 export const listProblems = ({ flags }: Call): readonly string[] => {
   const unknown = ((flags.state as string[] | undefined) ?? []).filter(
@@ -38,7 +38,12 @@ export const list: CommandHandler = async (context) => {
   const client = await context.connect();
   const filter = filterOf(flags);
   const archived = flags.archived === true ? true : undefined;
-  const reply = await client.request("agent/list", {
+  // Filters that only the log of a node can tell leave out the workers of others.
+  const isLocal = [flags.state, flags.since, flags.below, archived, flags.cursor, flags.quiet].some(Boolean);
+  const others = isLocal
+    ? []
+    : elsewhere(context, client, { all, labels: filter.labels, kinds: filter.kinds });
+  const listed = client.request("agent/list", {
     all,
     ...filter,
     archived,
@@ -47,9 +52,11 @@ export const list: CommandHandler = async (context) => {
     limit,
     cursor: flags.cursor as string | undefined,
   });
+  const [reply, there] = await Promise.all([listed, others]);
+  const result = withElsewhere(reply, there);
   if (reply.workers.length === 0)
     context.hint(isFiltered(filter) || archived ? "No worker agrees with that." : nobody(all));
-  if (reply.cursor === undefined) return success(reply);
+  if (reply.cursor === undefined) return result;
   const again = [
     "agent",
     "list",
@@ -63,7 +70,7 @@ export const list: CommandHandler = async (context) => {
   const more = `These are ${reply.workers.length} of ${reply.total} workers; the next page: ${next}`;
   if (asked === undefined) context.warn(more);
   else context.hint(more, "after");
-  return { ...success(reply), meta: { truncated: true, cursor: reply.cursor } };
+  return { ...result, meta: { ...result.meta, truncated: true, cursor: reply.cursor } };
 };
 
 /** `--label`, `--state`, `--kind`, `--since` and `--below`, as a request takes them; a daemon of an older version knows none, so only those that were given. */

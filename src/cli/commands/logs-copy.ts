@@ -1,14 +1,11 @@
 /** agent logs of a worker that a cluster placed on another node: its records as the cluster's copy has them. */
-import { existsSync } from "node:fs";
 import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
-import { clusterFile } from "../../daemon/paths.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { CopiedPage } from "../../protocol/replies/cluster.ts";
 import type { CommandResult, Context } from "../context.ts";
-import { oneLine } from "../render/terminal.ts";
-import { duration } from "../render/units.ts";
+import { copySentence, isAtNode } from "./elsewhere.ts";
 
 /** Newest last, of which so many are to be shown. */
 type ChoiceOfNewest = (records: readonly LogRecord[], count: number) => readonly LogRecord[];
@@ -20,17 +17,16 @@ export const logsOfCopy = async (
   isWanted: (record: LogRecord) => boolean,
   shown: ChoiceOfNewest,
 ): Promise<CommandResult | undefined> => {
-  const { call, flags, stateDir } = context;
+  const { call, flags } = context;
   const [worker] = call.args;
-  if (worker === undefined || call.args.length > 1 || flags.raw || !existsSync(clusterFile(stateDir)))
-    return undefined;
+  if (worker === undefined || call.args.length > 1 || flags.raw || !isAtNode(context)) return undefined;
   const count = flags.tail as number | undefined;
   const tail = count === undefined ? undefined : READ_PAGE_RECORDS;
   const first = await client.ask("cluster/records", { worker, tail });
   if (!first.ok) return undefined;
   const { records: _, next: __, ...source } = first.value;
   if (source.id !== null) context.know(source.id, source.name);
-  context.notice(sentenceOf(source));
+  context.notice(copySentence("These records are", source));
   if (flags.follow) context.notice("A copy is not followed: its records end here.");
   let told = 0;
   let page: CopiedPage = first.value;
@@ -45,13 +41,3 @@ export const logsOfCopy = async (
   }
   return success({ ...source, records: told });
 };
-
-const sentenceOf = ({
-  node,
-  node_state,
-  beat_age_ms,
-  through,
-}: Omit<CopiedPage, "records" | "next">): string =>
-  node === null
-    ? "These records are from the cluster's copy; no node has the worker now."
-    : `These records are from the cluster's copy, up to record ${through ?? 0} of the node ${oneLine(node)}, which is ${node_state} and renewed its lease ${duration(beat_age_ms ?? 0)} ago.`;

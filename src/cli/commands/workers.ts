@@ -1,14 +1,19 @@
 /** The short commands about workers: one request, one answer. */
 
+import { READ_PAGE_RECORDS } from "../../base/limits.ts";
+import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
+import type { ElsewhereWorker } from "../../protocol/replies/cluster.ts";
 import type { PerWorker } from "../../runtime/api.ts";
 import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
 import type { Call } from "../parse.ts";
+import type { ShownElsewhere } from "../render/elsewhere.ts";
 import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
 import { tellLeftOut } from "./added-kinds.ts";
 import { dryRun, wouldPause, wouldRestart, wouldUnpause } from "./dry-run.ts";
+import { copySentence, elsewhereNamed } from "./elsewhere.ts";
 import { countEnds } from "./ends.ts";
 import { chosen, nobody } from "./list.ts";
 import { newestRecords } from "./logs.ts";
@@ -144,10 +149,30 @@ const RECENT_RECORDS = 8;
 
 export const info: CommandHandler = async (context) => {
   const client = await context.connect();
-  const worker = await client.request("agent/info", { id: context.call.args[0]!, resources: true });
+  const ref = context.call.args[0]!;
+  const found = await client.ask("agent/info", { id: ref, resources: true });
+  if (!found.ok) {
+    const other =
+      found.error.code === "WORKER_NOT_FOUND" ? await elsewhereNamed(context, client, ref) : undefined;
+    if (other === undefined) throw found.error;
+    return infoOfCopy(context, client, other);
+  }
+  const worker = found.value;
   if (context.mode !== "text") return success(worker);
   const recent = await newestRecords(client, worker, RECENT_RECORDS, { shown: isShown });
   return success({ ...worker, recent } satisfies ShownWorker);
+};
+
+const infoOfCopy = async (
+  context: Context,
+  client: Client,
+  worker: ElsewhereWorker,
+): Promise<CommandResult> => {
+  context.notice(copySentence("This is", worker));
+  if (context.mode !== "text") return success(worker);
+  const page = await client.ask("cluster/records", { worker: worker.name, tail: READ_PAGE_RECORDS });
+  const records = page.ok ? page.value.records.filter(isShown).slice(-RECENT_RECORDS) : [];
+  return success({ ...worker, recent: records } satisfies ShownElsewhere);
 };
 
 export const output: CommandHandler = async (context) => {

@@ -1,6 +1,7 @@
 /** The table of `agent list`, of one host or of several. */
 import { deniedCount } from "../../protocol/denied.ts";
 import type { WorkerView } from "../../runtime/replies.ts";
+import { type WithElsewhere, withElsewhereText } from "./elsewhere.ts";
 import { age } from "./pairs.ts";
 import { isElsewhere } from "./runtimes.ts";
 import { stateWord, toneOf } from "./states.ts";
@@ -34,10 +35,15 @@ const SPARE = ["TASK", "PROCS", "PID", "RUNTIME", "RESTARTS", "RUN", "KIND", "EN
 /** A row of several hosts bears its host. */
 type ListedWorker = WorkerView & { readonly host?: string };
 
-export const list: TextOf<{ readonly workers: readonly ListedWorker[] }> = (
-  { workers },
-  { paint, flags, now, columns },
-) => {
+/** And the workers of other nodes below. */
+export const list: TextOf<ListedWorkers & WithElsewhere> = (value, context) =>
+  withElsewhereText(listText(value, context), value, context);
+
+interface ListedWorkers {
+  readonly workers: readonly ListedWorker[];
+}
+
+const listText: TextOf<ListedWorkers> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet)
     return workers.map(({ host, id }) => (host === undefined ? id : `${host}/${id}`)).join("\n");
   // A hint on stderr says that the list is empty.

@@ -20,6 +20,7 @@ import * as daemon from "./daemon-text.ts";
 import { checkText, collectedText } from "./db.ts";
 import { deniedAdvice } from "./denied.ts";
 import { doctor } from "./doctor-text.ts";
+import { elsewhereInfo, type ShownElsewhere } from "./elsewhere.ts";
 import { IDENTITY_TEXTS } from "./identity.ts";
 import { inboxText } from "./inbox.ts";
 import { JOB_TEXTS } from "./jobs.ts";
@@ -302,7 +303,8 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
     "trees" in value ? "" : tree(value, context),
   "agent/why": why,
   "agent/usage": usageText,
-  "agent/info": info,
+  "agent/info": (value: ShownWorker | ShownElsewhere, context: TextContext) =>
+    "source" in value ? elsewhereInfo(value, context) : info(value, context),
   "agent/kill": killText,
   "agent/restart": restartText,
   "agent/pause": pauseText,

@@ -1,7 +1,12 @@
 /** The copy of the logs, as people read it: the records of one placed worker, and how far its node's log is copied. */
-import { READ_PAGE_RECORDS } from "../../base/limits.ts";
+import {
+  CLUSTER_ELSEWHERE_SEARCHED_OF_ONE_RECORDS,
+  CLUSTER_ELSEWHERE_SEARCHED_RECORDS,
+  READ_PAGE_RECORDS,
+} from "../../base/limits.ts";
 import type { ClusterNode } from "../rows.ts";
-import { COPIED, COPIED_NEWEST, COPY_OF } from "./statements.ts";
+import type { OwnedRow } from "../tree.ts";
+import { COPIED, COPIED_NEWEST, COPY_OF, ELSEWHERE } from "./statements.ts";
 
 /** A placed worker, and how far the copy of its node's log is. */
 export interface CopyRow {
@@ -11,6 +16,25 @@ export interface CopyRow {
   readonly node_state: ClusterNode["state"] | null;
   readonly beat_age_ms: number | null;
   readonly through: number | null;
+}
+
+/** Placed workers as other nodes ask for them. */
+export interface AskedElsewhere {
+  readonly worker: string | undefined;
+  /** The node that asks. */
+  readonly self: string;
+  readonly after: string;
+  readonly all: boolean;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly kinds: readonly string[] | undefined;
+  readonly tree: string | undefined;
+  readonly limit: number;
+}
+
+export interface ElsewhereRow extends CopyRow, Pick<OwnedRow, "desired" | "over" | "why" | "tree"> {
+  readonly spec: string;
+  /** The record of its last state. */
+  readonly last: string | null;
 }
 
 export interface CopiedRow {
@@ -23,6 +47,8 @@ export interface Copies {
   of(worker: string): Promise<CopyRow | undefined>;
   /** A page of its records, in order: those after a place, or the newest `tail`. */
   page(worker: string, worker_id: string, from: PageOfCopy): Promise<readonly CopiedRow[]>;
+  /** Placed workers that do not run on the node that asks, by their names. */
+  elsewhere(asked: AskedElsewhere): Promise<readonly ElsewhereRow[]>;
 }
 
 interface PageOfCopy {
@@ -38,4 +64,9 @@ export const copiesBy = (ask: Ask): Copies => ({
     tail === undefined
       ? ask<CopiedRow>(COPIED, [worker, worker_id, after, READ_PAGE_RECORDS])
       : ask<CopiedRow>(COPIED_NEWEST, [worker, worker_id, tail]),
+  elsewhere: ({ worker, self, after, all, labels, kinds, tree, limit }) =>
+    ask<ElsewhereRow>(ELSEWHERE, [
+      ...[worker, self, after, all, labels && JSON.stringify(labels), kinds, tree, limit],
+      worker === undefined ? CLUSTER_ELSEWHERE_SEARCHED_RECORDS : CLUSTER_ELSEWHERE_SEARCHED_OF_ONE_RECORDS,
+    ]),
 });

@@ -18,6 +18,7 @@ import type {
   ClusterMade,
   ClusterStatus,
   CopiedPage,
+  ElsewherePage,
   NodeChange,
 } from "../../protocol/replies/cluster.ts";
 import type { RequestData } from "../../protocol/requests.ts";
@@ -41,6 +42,7 @@ import { PlacedBudgets } from "./budgets.ts";
 import { copiedPage } from "./copied.ts";
 import { makeTables, tendingDays } from "./days.ts";
 import { drainNode, killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
+import { elsewherePage } from "./elsewhere.ts";
 import { LeaseGuard } from "./guard.ts";
 import { termOf } from "./joining.ts";
 import { bootClock, forgetKept, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
@@ -185,6 +187,11 @@ export class NodeSeat implements ClusterApi {
 
   records(asked: RequestData<"cluster/records">): Effect.Effect<CopiedPage, HoldfastError> {
     return this.atDesk((store) => copiedPage(store.copies, asked));
+  }
+
+  workers(asked: RequestData<"cluster/workers">): Effect.Effect<ElsewherePage, HoldfastError> {
+    const self = this.living?.kept.name ?? "";
+    return atMost(this.atDesk((store) => elsewherePage(store.copies, self, asked)));
   }
 
   giveUp({ node }: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError> {

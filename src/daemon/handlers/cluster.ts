@@ -41,6 +41,11 @@ export const CLUSTER: Handlers<keyof typeof CLUSTER_REQUESTS> = {
     run: (services, asked) =>
       permitted(services, "read the copy of a cluster", (cluster) => cluster.records(asked)),
   },
+  "cluster/workers": {
+    lifetime: "read",
+    run: (services, asked) =>
+      permitted(services, "read the copy of a cluster", (cluster) => cluster.workers(asked)),
+  },
   "cluster/status": {
     lifetime: "read",
     run: ({ cluster }) => Effect.map(cluster.status, (reply) => success(reply)),

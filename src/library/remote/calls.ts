@@ -78,6 +78,7 @@ export const remoteCalls = (link: RemoteLink, epoch: string): RuntimeCalls => {
   return {
     epoch,
     artifact: link.artifact,
+    elsewhere: (how) => request.of("cluster/workers", how),
     ...workerCalls(request),
     ...readCalls(request),
     ...treeCalls(request),

@@ -1,7 +1,8 @@
 /** The answers of clusters. */
 import * as z from "zod";
 import type { LogRecord } from "../records.ts";
-import { effect, type Reply } from "./reply.ts";
+import { WorkerState } from "../worker.ts";
+import { effect, type Reply, time } from "./reply.ts";
 
 export const ClusterMade = z.object({
   version: z.int().describe("version of the tables"),
@@ -52,6 +53,39 @@ export interface CopiedPage extends CopySource {
   /** The `after` of the next page; null on the last one. */
   readonly next: number | null;
 }
+
+/** A placed worker that does not run on the node that is asked: what is known of it, and as of when. */
+export const ElsewhereWorker = CopySource.extend({
+  kind: z.string(),
+  task: z.string().describe("the command line, or the beginning of the prompt"),
+  labels: z.record(z.string(), z.string()),
+  cwd: z.string(),
+  restart: z.string(),
+  tree: z.string().nullable().describe("the tree of its file; null: it is of no file"),
+  desired: z.enum(["running", "ended", "killed"]).describe("as its placement says"),
+  over: z
+    .enum(["completed", "killed"])
+    .nullable()
+    .describe("how it ended for good; null for a failed one too"),
+  why: z.string().nullable().describe("why its node could not start it"),
+  last: z
+    .object({
+      state: WorkerState,
+      reason: z.string(),
+      incarnation: z.int(),
+      at: time.describe("by the clock of its node"),
+      seq: z.int().describe("in the log of its node"),
+    })
+    .nullable()
+    .describe("its newest state in the copy, which it may have left since; null: none was found there"),
+});
+export type ElsewhereWorker = Reply<typeof ElsewhereWorker>;
+
+export const ElsewherePage = z.object({
+  workers: z.array(ElsewhereWorker),
+  next: z.string().nullable().describe("the `after` of the next page; null on the last one"),
+});
+export type ElsewherePage = Reply<typeof ElsewherePage>;
 
 const NodeView = z.object({
   name: z.string(),

@@ -30,7 +30,7 @@ const TASKS = new WeakMap<WorkerSpec, string>();
  * The task in one line: the prompt, or without one the command line. Cut before it is searched, because a prompt may be a
  * megabyte.
  */
-const taskIn = (spec: WorkerSpec): string => {
+export const taskIn = (spec: Pick<WorkerSpec, "kind" | "prompt" | "argv">): string => {
   const text = spec.kind === PROGRAM_KIND || spec.prompt === undefined ? commandLine(spec.argv) : spec.prompt;
   const line = text
     .slice(0, TASK_MAX_CHARS * 4)
