@@ -11,6 +11,7 @@ import {
   CopySource,
   ElsewherePage,
   NodeChange,
+  NodeDrained,
 } from "../../src/protocol/replies/cluster.ts";
 import { JobView } from "../../src/protocol/replies/jobs.ts";
 import { MailView, PolledMail } from "../../src/protocol/replies/mail.ts";
@@ -148,7 +149,7 @@ export const WIRE = {
   "cluster/init": ClusterMade,
   "cluster/join": ClusterChange,
   "cluster/leave": NodeChange,
-  "cluster/drain": NodeChange,
+  "cluster/drain": NodeDrained,
   "cluster/status": ClusterStatus,
   "cluster/workers": ElsewherePage,
   "cluster/records": CopySource.extend({ records: z.array(logRecord), next: z.int().nullable() }),

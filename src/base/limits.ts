@@ -1588,6 +1588,8 @@ export const CLUSTER_BUDGET_PORTIONS = 16;
 export const CLUSTER_BUDGET_AGAIN_MS = 5_000;
 /** Workers without a node that `agent cluster status` shows. */
 export const CLUSTER_WAITING_SHOWN_MAX = 20;
+/** Workers that no other node takes, as `agent drain` shows them. */
+export const CLUSTER_STRANDED_SHOWN_MAX = 20;
 /** Workers that a node ended with a reason, in one answer of `agent cluster status`: the newest, and for so long. */
 export const CLUSTER_FAILED_SHOWN_MAX = 10;
 export const CLUSTER_FAILED_SHOWN_MS = 86_400_000;

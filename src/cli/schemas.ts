@@ -11,6 +11,7 @@ import {
   CopySource,
   ElsewhereWorker,
   NodeChange,
+  NodeDrained,
 } from "../protocol/replies/cluster.ts";
 import { JobView, SubmittedJob } from "../protocol/replies/jobs.ts";
 import {
@@ -270,7 +271,7 @@ export const PRINTED_AS_SENT = {
   "cluster/init": ClusterMade,
   "cluster/join": ClusterChange,
   "cluster/leave": NodeChange,
-  "agent/drain": NodeChange,
+  "agent/drain": NodeDrained,
   "cluster/status": ClusterStatus,
   "peer/add": PeerChange,
   "peer/show": PeerView,

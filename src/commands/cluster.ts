@@ -6,6 +6,7 @@ import {
   CLUSTER_COPY_KEEP_MAX_DAYS,
 } from "../base/limits.ts";
 import { type ArgDef, inGroup } from "./command.ts";
+import { dryRun } from "./flags.ts";
 
 const database: ArgDef = {
   name: "URL",
@@ -93,9 +94,11 @@ export const CLUSTER_COMMANDS = inGroup("This machine", [
     danger: "mutating",
     exits: [6, 7],
     summary: "Let a node of the cluster take no further workers, and move its own to others",
+    details:
+      "It tells how many of its workers no other node takes. No other node has the labels of one: it ends with its grace, and agent inbox asks where it should run. These nodes are full: it ends, and starts when one has room. Its restart policy is temporary: it ends for good.",
     args: [{ name: "NODE", help: "its name, as agent cluster status shows it", required: true }],
-    flags: [{ name: "undo", type: "bool", help: "it takes workers again" }],
-    examples: ["agent drain build"],
+    flags: [{ name: "undo", type: "bool", help: "it takes workers again" }, dryRun],
+    examples: ["agent drain build", "agent drain build --dry-run"],
   },
   {
     words: ["cluster", "status"],

@@ -11,6 +11,7 @@ import type {
   CopiedPage,
   ElsewherePage,
   NodeChange,
+  NodeDrained,
   WaitingWorker,
 } from "../protocol/replies/cluster.ts";
 import type { TreeChange } from "../protocol/replies/trees.ts";
@@ -84,7 +85,7 @@ export interface ClusterApi {
     said: HoldAnswer,
     caller: Caller,
   ): Effect.Effect<Answered | undefined, HoldfastError>;
-  drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError>;
+  drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeDrained, HoldfastError>;
   /** A tombstone for a placed worker that lives on this node, by its id or name, before it is killed here. */
   bury(ref: string, how: HowToKill): Effect.Effect<void>;
   /** A person says that the machine of a dead node is gone. */

@@ -13,6 +13,7 @@ import type {
   CopiedPage,
   ElsewherePage,
   NodeChange,
+  NodeDrained,
 } from "../protocol/replies/cluster.ts";
 import type { NotifyListReply, NotifyResendReply, NotifyTestReply } from "../protocol/replies/notify.ts";
 import type { AuditPage } from "../protocol/replies/peers.ts";
@@ -129,7 +130,7 @@ interface OwnReplies {
   "cluster/init": ClusterMade;
   "cluster/join": ClusterChange;
   "cluster/leave": NodeChange;
-  "cluster/drain": NodeChange;
+  "cluster/drain": NodeDrained;
   "cluster/status": ClusterStatus;
   "cluster/records": CopiedPage;
   "cluster/workers": ElsewherePage;

@@ -53,7 +53,11 @@ export const CLUSTER_REQUESTS = {
   /** With a node: the machine of that dead node is gone, and all its workers may be placed anew. */
   "cluster/leave": z.strictObject({ gone: word.optional() }),
   /** A node takes no further workers, and its own move to others. */
-  "cluster/drain": z.strictObject({ node: word, undo: z.boolean().default(false) }),
+  "cluster/drain": z.strictObject({
+    node: word,
+    undo: z.boolean().default(false),
+    dry_run: z.boolean().default(false),
+  }),
   "cluster/status": z.strictObject({}),
   /** Placed workers that other nodes run, or none does, as the placements and the copy have them: also those of lost machines. */
   "cluster/workers": z.strictObject({

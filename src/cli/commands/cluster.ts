@@ -86,7 +86,11 @@ export const leave: CommandHandler = async (context) => {
 };
 
 export const drain: CommandHandler = async (context) => {
-  const asked = { node: context.call.args[0] as string, undo: context.flags.undo === true };
+  const { undo = false, "dry-run": dry_run = false } = context.flags as {
+    readonly undo?: boolean;
+    readonly "dry-run"?: boolean;
+  };
+  const asked = { node: context.call.args[0] as string, undo, dry_run };
   return success(await (await context.connect()).request("cluster/drain", asked));
 };
 

@@ -5,6 +5,7 @@ import type {
   ClusterNodeView,
   ClusterStatus,
   NodeChange,
+  NodeDrained,
 } from "../../protocol/replies/cluster.ts";
 import { oneLine, type Paint, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
@@ -29,9 +30,26 @@ const changeText: TextOf<ClusterChange> = ({ name, effect }, { paint }) => {
 const leftText: TextOf<NodeChange> = ({ name, effect }, { paint }) =>
   `${paint("bold", oneLine(name))}  ${effect === "noop" ? "had left the cluster" : "has left the cluster"}`;
 
-const drainText: TextOf<NodeChange> = ({ name, effect }, { paint, flags }) => {
-  const does = flags.undo === true ? "takes workers" : "takes no workers, and its own move to other nodes";
-  return `${paint("bold", oneLine(name))}  ${does}${effect === "noop" ? " already" : ""}`;
+const STRANDED = {
+  nowhere: "no other node has its labels: it ends, and agent inbox asks where it should run",
+  full: "the other nodes with its labels are full: it ends, and waits for room",
+  once: "its restart policy is temporary: it ends, and is not started again",
+  pinned: "it runs nowhere else: it goes on there",
+} as const;
+
+const drainText: TextOf<NodeDrained> = ({ name, moves, stranded, workers, effect }, { paint, flags }) => {
+  const would = effect === "would_update" ? "would take" : "takes";
+  const does =
+    flags.undo === true ? `${would} workers` : `${would} no workers, and its own move to other nodes`;
+  const first = `${paint("bold", oneLine(name))}  ${does}${effect === "noop" ? " already" : ""}`;
+  if (stranded === 0) return first;
+  const rest = stranded - workers.length;
+  return [
+    first,
+    paint("bad", `${stranded} of its ${count(moves + stranded, "worker")} cannot move:`),
+    ...workers.map((each) => `  ${oneLine(each.name)}: ${STRANDED[each.why]}`),
+    ...(rest > 0 ? [`  and ${rest} more`] : []),
+  ].join("\n");
 };
 
 const selfText = (self: NonNullable<ClusterStatus["self"]>, paint: Paint): string => {

@@ -33,6 +33,13 @@ export const DRAIN = `
   update node set state = case when $2 then 'draining' else 'active' end, drained = $2
   where id = $1 and state in ('active', 'draining')`;
 
+/** `is_once`: its policy starts it on no second node. */
+export const WORKERS_AT = `
+  select p.worker, p.needs,
+    p.worker_id is not null and p.spec <> '' and p.spec::jsonb->>'restart' = 'temporary' as is_once
+  from placement p join node n on n.id = p.node and n.term = p.node_term
+  where p.node = $1 and p.desired = 'running' order by p.worker`;
+
 export const LEAVE = `
   update node set state = 'left'
   where id = $1 and term = $2 and state in ('active', 'draining')

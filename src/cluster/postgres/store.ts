@@ -14,6 +14,7 @@ import {
   CLUSTER_WHY_MAX_CHARS,
 } from "../../base/limits.ts";
 import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
+import type { DrainedWorker } from "../drain.ts";
 import type {
   ClusterOverview,
   ClusterView,
@@ -142,6 +143,11 @@ export class PostgresStore implements ClusterStore {
 
   drain(node: string, isDraining: boolean): Promise<boolean> {
     return this.changes(statements.DRAIN, [node, isDraining]);
+  }
+
+  /** Running workers that are placed on a node, the oldest name first. */
+  workersAt(node: string): Promise<readonly DrainedWorker[]> {
+    return this.rows<DrainedWorker>(statements.WORKERS_AT, [node]);
   }
 
   leave({ node, node_term }: NodeFence): Promise<boolean> {

@@ -5,6 +5,7 @@ import {
   CLUSTER_ASK_NODE_MS,
   CLUSTER_WAITING_SHOWN_MAX,
 } from "../../base/limits.ts";
+import { UNPLACED } from "../../cluster/drain.ts";
 import { fateOf } from "../../cluster/fate.ts";
 import type { PlacedRow, RequestedRow } from "../../cluster/postgres/answers.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
@@ -18,11 +19,12 @@ import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { PerWorker, SpawnReply } from "../../runtime/api.ts";
 import { keyReused } from "../../runtime/idempotency.ts";
 import type { AskedPlace } from "../cluster-api.ts";
+import { noSuchNode } from "./refusals.ts";
 import { placedText } from "./spec.ts";
 
 export type Desk = Pick<
   PostgresStore,
-  "place" | "placed" | "placedBy" | "kill" | "drain" | "declareGone" | "view" | "waiting" | "sessionHolder"
+  "place" | "placed" | "placedBy" | "kill" | "declareGone" | "view" | "waiting" | "sessionHolder"
 >;
 
 /** A worker without a name gets one, because the name is the key of a placement. */
@@ -151,17 +153,6 @@ export const isNowhere = (
   return fate.type === "asks" && fate.why === "nowhere";
 };
 
-const UNPLACED = {
-  worker: "",
-  spec_digest: "",
-  desired: "running",
-  on_partition: "stop",
-  node: null,
-  node_term: null,
-  term: 0,
-  starts: 0,
-} as const;
-
 /** The first workers that no node holds, each with its reason. */
 export const waitingIn = async (store: Desk): Promise<NonNullable<ClusterStatus["waiting"]>> => {
   const rows = await store.waiting(CLUSTER_WAITING_SHOWN_MAX);
@@ -201,17 +192,6 @@ export const killPlaced = async (
   return { ...told, effect };
 };
 
-export const drainNode = async (
-  store: Desk,
-  { node, undo }: { readonly node: string; readonly undo: boolean },
-): Promise<NodeChange> => {
-  const before = (await store.view("")).nodes.find(({ id }) => id === node);
-  if (before === undefined) throw noSuchNode(node);
-  if (!(await store.drain(node, !undo)))
-    throw new HoldfastError("INVALID_STATE", `The node ${node} is ${before.state}.`);
-  return { name: node, effect: (before.state === "draining") === !undo ? "noop" : "updated" };
-};
-
 export const nodeIsGone = async (store: Desk, node: string): Promise<NodeChange> => {
   if (await store.declareGone(node)) return { name: node, effect: "deleted" };
   const there = (await store.view("")).nodes.find(({ id }) => id === node);
@@ -221,11 +201,6 @@ export const nodeIsGone = async (store: Desk, node: string): Promise<NodeChange>
     suggestion: "A node that has stopped renewing is dead 8 s later: agent cluster status",
   });
 };
-
-const noSuchNode = (node: string): HoldfastError =>
-  new HoldfastError("INVALID_REQUEST", `The cluster has no node ${node}.`, {
-    suggestion: "See the nodes with: agent cluster status",
-  });
 
 export const taken = (worker: string): HoldfastError =>
   new HoldfastError("ALREADY_EXISTS", `The cluster has placed a worker ${worker} already.`, {

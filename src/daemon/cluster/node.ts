@@ -20,6 +20,7 @@ import type {
   CopiedPage,
   ElsewherePage,
   NodeChange,
+  NodeDrained,
 } from "../../protocol/replies/cluster.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import type { PerWorker, RuntimeApi, SpawnReply } from "../../runtime/api.ts";
@@ -41,7 +42,8 @@ import { addressOf } from "./address.ts";
 import { PlacedBudgets } from "./budgets.ts";
 import { copiedPage } from "./copied.ts";
 import { makeTables, tendingDays } from "./days.ts";
-import { drainNode, killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
+import { killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
+import { drainNode } from "./drain.ts";
 import { elsewherePage } from "./elsewhere.ts";
 import { LeaseGuard } from "./guard.ts";
 import { termOf } from "./joining.ts";
@@ -181,7 +183,7 @@ export class NodeSeat implements ClusterApi {
     return Effect.flatMap(known, (row) => (row === undefined ? Effect.undefined : answered));
   }
 
-  drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeChange, HoldfastError> {
+  drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeDrained, HoldfastError> {
     return this.atDesk((store) => drainNode(store, asked));
   }
 

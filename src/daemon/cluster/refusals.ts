@@ -36,3 +36,8 @@ export const stillPlaced = (count: number): HoldfastError =>
   new HoldfastError("INVALID_STATE", `${count === 1 ? "1 worker is" : `${count} workers are`} placed here.`, {
     suggestion: "See them with: agent cluster status",
   });
+
+export const noSuchNode = (node: string): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `The cluster has no node ${node}.`, {
+    suggestion: "See the nodes with: agent cluster status",
+  });

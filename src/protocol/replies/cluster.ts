@@ -1,5 +1,6 @@
 /** The answers of clusters. */
 import * as z from "zod";
+import { CLUSTER_STRANDED_SHOWN_MAX } from "../../base/limits.ts";
 import type { LogRecord } from "../records.ts";
 import { WorkerState } from "../worker.ts";
 import { effect, type Reply, time } from "./reply.ts";
@@ -35,6 +36,23 @@ export const NodeChange = z.object({
   effect,
 });
 export type NodeChange = Reply<typeof NodeChange>;
+
+/** The way of a worker that no other node takes when its own is drained. */
+export const StrandedWorker = z.object({
+  name: z.string(),
+  why: z
+    .enum(["nowhere", "full", "once", "pinned"])
+    .describe(
+      "nowhere: no other node has its labels, so it ends and a question asks where it should run; full: it ends and waits for room; once: it ends and is not started again; pinned: it goes on there",
+    ),
+});
+
+export const NodeDrained = NodeChange.extend({
+  moves: z.int().describe("its workers that other nodes take"),
+  stranded: z.int().describe("its workers that no other node takes"),
+  workers: z.array(StrandedWorker).describe(`the first ${CLUSTER_STRANDED_SHOWN_MAX} of these`),
+});
+export type NodeDrained = Reply<typeof NodeDrained>;
 
 /** The source of records that are not from the log of a daemon: how far it goes, and how old it may be. */
 export const CopySource = z.object({

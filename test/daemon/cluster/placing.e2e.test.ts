@@ -155,7 +155,13 @@ it("a drain moves the workers of a node, and no others; its end lets it take wor
   const from = await cluster.placed("moves");
   const to = from === a ? b : a;
   await a.agent(...cluster.canary("stays", "--where", `node=${to.name}`));
-  expect((await to.agent("drain", from.name)).data).toEqual({ name: from.name, effect: "updated" });
+  expect((await to.agent("drain", from.name)).data).toEqual({
+    name: from.name,
+    moves: 1,
+    stranded: 0,
+    workers: [],
+    effect: "updated",
+  });
   expect((await to.agent("drain", from.name)).data.effect).toBe("noop");
   await until(async () => (await cluster.listed(to, "moves")) !== undefined);
   expect([cluster.starts("moves"), cluster.starts("stays"), cluster.overlaps]).toEqual([2, 1, []]);
