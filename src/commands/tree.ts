@@ -112,9 +112,10 @@ export const TREE_COMMANDS = inGroup("Start and stop", [
     words: ["down"],
     request: "tree/down",
     danger: "destructive",
-    exits: [5, 6],
+    exits: [5, 6, 12],
     summary: "Stop a tree in order, and forget it",
-    details: "Returns once no process of the tree is left.",
+    details:
+      "Returns once no process of the tree is left. While its cluster cannot be asked it says so before it stops the tree on this machine, and fails afterwards, because workers on other nodes go on.",
     args: [{ name: "NAME", help: "name of the tree, if its file is not at hand" }],
     flags: [treeFile, dryRun, idempotencyKey],
     examples: ["agent down", "agent down shop"],

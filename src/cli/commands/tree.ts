@@ -266,6 +266,12 @@ export const down: CommandHandler = async (context) => {
   const name = typed ?? (await nameOf(context));
   const client = await context.connect();
   if (flags["dry-run"]) return success(await wouldStop(client, name));
+  // Said before anything ends, so that a person may break it off.
+  const unseen = await whyUnseen(client);
+  if (unseen !== undefined)
+    context.notice(
+      `The cluster cannot be asked (${unseen}): ${name} is stopped on this machine, and workers of it on other nodes, if it has any, go on. Run this again when it answers: agent cluster status`,
+    );
   context.onInterrupt = { sentence: "The daemon continues to stop it. See: agent tree" };
   const done = context.progress(`stopping ${name}`, await countEnds(context, client, [name]));
   try {
@@ -280,6 +286,16 @@ export const down: CommandHandler = async (context) => {
   } finally {
     done();
   }
+};
+
+/** Why the daemon cannot ask its cluster; undefined where it can, or is no node. */
+const whyUnseen = async (client: Client): Promise<string | undefined> => {
+  const asked = await client.ask("cluster/status", {});
+  if (asked.ok)
+    return asked.value.self !== null && asked.value.nodes === null
+      ? "its database does not answer"
+      : undefined;
+  return asked.error.code === "FILE_FAILED" ? asked.error.message : undefined;
 };
 
 const wouldStop = async (client: Client, name: string): Promise<AppliedTree> => {

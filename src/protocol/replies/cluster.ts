@@ -38,7 +38,7 @@ export const NodeChange = z.object({
 export type NodeChange = Reply<typeof NodeChange>;
 
 /** The way of a worker that no other node takes when its own is drained. */
-export const StrandedWorker = z.object({
+const StrandedWorker = z.object({
   name: z.string(),
   why: z
     .enum(["nowhere", "full", "once", "pinned"])

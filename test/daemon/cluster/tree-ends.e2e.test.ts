@@ -80,7 +80,26 @@ it("a cluster.json that cannot be read keeps no worker of this machine from its 
   const down = await a.agent("down", "-f", file);
   expect(down).toMatchObject({ error: { code: "FILE_FAILED" } });
   expect(down.error?.message).toContain("is stopped here");
+  expect(down.warnings.join()).toContain("The cluster cannot be asked (cluster.json");
   expect((await a.agent("tree")).stdout).not.toContain("near");
+});
+
+it("down says before anything ends that the cluster does not answer, and its exit code tells", async () => {
+  const { cluster, machines } = await machinesOf("ends_away", ["a"]);
+  const [a] = machines;
+  const end = join(dir, "end-away");
+  const script = cluster.song("near")[2]!.replace("sleep 100000", `until [ -e ${end} ]; do sleep 0.05; done`);
+  const near = { ...NEAR, argv: ["sh", "-c", `trap '' TERM; ${script}`], grace: "60s" };
+  const file = fileOf("away", near);
+  expect((await a.agent("up", "-f", file)).exit).toBe(0);
+  await until(() => cluster.sings("near"));
+  await postgres.stop();
+  const down = a.start(["down", "-f", file]);
+  await until(() => down.err().includes("workers of it on other nodes, if it has any, go on"));
+  expect([down.err().includes("agent cluster status"), cluster.sings("near")]).toEqual([true, true]);
+  writeFileSync(end, "");
+  expect(await down.ended).toMatchObject({ exit: 12 });
+  await postgres.start();
 });
 
 it("a worker that still stops on its node is started nowhere else, and is its file's until it has ended", async () => {
