@@ -81,7 +81,7 @@ export interface SessionHolder {
   readonly node: string | null;
 }
 
-/** The budgets of placed workers, which a cluster leases in portions. Each call rejects while it cannot be asked. */
+/** The budgets of placed workers and of their files, which a cluster leases in portions. Each call rejects while it cannot be asked. */
 export interface Budgets {
   /** More of what a worker may spend here; as much as is left. */
   take(asked: AskedPortion): Promise<GrantedPortion>;
@@ -89,13 +89,18 @@ export interface Budgets {
   raise(asked: PortionHolder & { readonly bounds: Budget }): Promise<void>;
   /** The worker spends no more here, and has spent this. */
   settle(asked: PortionHolder & Pick<AskedPortion, "budget" | "spent">): Promise<void>;
+  /** A person ends all who spend from it, on all machines, until somebody grants more. */
+  stop(asked: PortionHolder & { readonly bounds: Budget }): Promise<void>;
 }
 
-/** `holder`: the worker's id in the log of its machine. */
-interface PortionHolder {
-  readonly right: PlacedRight;
+/** `holder`: the worker's id in the log of its machine, or the life of a tree there. */
+export interface PortionHolder {
+  readonly name: BudgetName;
   readonly holder: string;
 }
+
+/** The budget of a placed worker; or that of a file, which several machines spend at once. */
+export type BudgetName = { readonly worker: string } | { readonly tree: string };
 
 export interface AskedPortion extends PortionHolder {
   /** The bounds, where the cluster does not know the budget yet. */
@@ -103,6 +108,8 @@ export interface AskedPortion extends PortionHolder {
   /** All that it wants to be granted here, with what it has: the same question again gets no more. */
   readonly wished: Budget;
   readonly spent: SpentAmounts;
+  /** Bounds that this machine has found spent, so that all others act on it too. */
+  readonly found?: readonly (keyof Budget)[];
 }
 
 /** For each bound: the limit of the whole budget, all that was granted here, and what others have. */
@@ -110,6 +117,11 @@ export interface GrantedPortion {
   readonly limits: Budget;
   readonly granted: Budget;
   readonly elsewhere: Budget;
+  /** The spending of others as they say it; it may be less than what they have. */
+  readonly told?: Budget;
+  /** Bounds that a machine has found spent, and nobody has raised since. */
+  readonly found?: readonly (keyof Budget)[];
+  readonly isStopped?: boolean;
 }
 
 export interface Services {

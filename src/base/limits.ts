@@ -1586,6 +1586,11 @@ export const CLUSTER_QUESTIONS_AT_ONCE = 16;
 /** A node takes a part of a placed worker's budget that is one in so many; and asks again after this time where little is left. */
 export const CLUSTER_BUDGET_PORTIONS = 16;
 export const CLUSTER_BUDGET_AGAIN_MS = 5_000;
+/** Nodes that spend one budget of a file look at it so often; it is spent where a node found nothing left at so many looks in a row. */
+export const CLUSTER_TREE_BUDGET_LOOK_MS = 1_000;
+export const CLUSTER_TREE_BUDGET_LOOKS = 3;
+/** Workers with a placement in a file whose tree has a budget: each of them looks. */
+export const CLUSTER_TREE_BUDGET_WORKERS_MAX = 64;
 /** Workers without a node that `agent cluster status` shows. */
 export const CLUSTER_WAITING_SHOWN_MAX = 20;
 /** Workers that no other node takes, as `agent drain` shows them. */

@@ -16,7 +16,7 @@ import type {
 } from "../protocol/replies/cluster.ts";
 import type { TreeChange } from "../protocol/replies/trees.ts";
 import type { RequestData } from "../protocol/requests.ts";
-import type { WorkerSpec } from "../protocol/worker.ts";
+import type { TreeBudget, WorkerSpec } from "../protocol/worker.ts";
 import type { PerWorker, SpawnReply } from "../runtime/api.ts";
 import type { Answered, HoldView } from "../runtime/replies.ts";
 
@@ -30,6 +30,8 @@ export interface AskedPlace {
 export interface AskedTree {
   readonly owner: TreeOwner;
   readonly workers: readonly WorkerSpec[];
+  /** The budget that they share with the rest of their tree. */
+  readonly budget?: TreeBudget | undefined;
   readonly caller: Caller;
 }
 

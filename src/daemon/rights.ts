@@ -40,6 +40,7 @@ export class Rights implements Leases, Budgets {
   readonly take: Budgets["take"] = async (asked) => this.asked().take(asked);
   readonly raise: Budgets["raise"] = async (asked) => this.asked().raise(asked);
   readonly settle: Budgets["settle"] = async (asked) => this.asked().settle(asked);
+  readonly stop: Budgets["stop"] = async (asked) => this.asked().stop(asked);
 
   private asked(): Budgets {
     if (this.bank !== undefined) return this.bank;

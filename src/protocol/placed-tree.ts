@@ -2,8 +2,9 @@
  * The workers of a file that a cluster places (decision 0083). They belong to the file, and their node restarts them: no
  * supervisor of the file does. A file that asks for more than that is refused. Pure.
  */
+import { CLUSTER_TREE_BUDGET_WORKERS_MAX } from "../base/limits.ts";
 import type { SupervisorNode, TreeNodeSpec, TreeSpec, WorkerNode } from "./tree.ts";
-import type { WorkerSpec } from "./worker.ts";
+import type { TreeBudget, WorkerSpec } from "./worker.ts";
 
 export interface PlacementProblem {
   /** The node of the tree, by its path; empty for the top. */
@@ -22,7 +23,7 @@ export const placementProblems = ({ root }: Pick<TreeSpec, "root">): readonly Pl
   const placed = root.children.filter(isPlaced);
   return [
     ...placed.flatMap(ofWorker),
-    ...(placed.length === 0 ? [] : ofTop(root)),
+    ...(placed.length === 0 ? [] : ofTop(root, placed.length)),
     ...ofOthers(root, "", new Set(placed.map(({ name }) => name))),
   ];
 };
@@ -38,7 +39,7 @@ const ofWorker = ({ name, spec, depends_on }: WorkerNode): readonly PlacementPro
   );
 };
 
-const ofTop = ({ config }: SupervisorNode): readonly PlacementProblem[] => {
+const ofTop = ({ config }: SupervisorNode, placed: number): readonly PlacementProblem[] => {
   const { strategy, decay_ms, auto_shutdown, budget } = config;
   const told: readonly (readonly [key: string, isAsked: boolean, message: string])[] = [
     [
@@ -58,8 +59,8 @@ const ofTop = ({ config }: SupervisorNode): readonly PlacementProblem[] => {
     ],
     [
       "budget",
-      budget !== undefined,
-      "budget does not span nodes; give a budget to each worker, or to a supervisor without placement",
+      budget !== undefined && placed > CLUSTER_TREE_BUDGET_WORKERS_MAX,
+      `budget is shared by at most ${CLUSTER_TREE_BUDGET_WORKERS_MAX} workers with placement; give a budget to each worker`,
     ],
   ];
   return told.flatMap(([key, isAsked, message]) => (isAsked ? [{ path: "", key, message }] : []));
@@ -96,12 +97,18 @@ export interface SplitTree {
   readonly here: TreeSpec;
   /** Each is spawned by its name; the intensity of the top is that of each alone. */
   readonly placed: readonly WorkerSpec[];
+  /** The budget of all of them and of the rest of the tree together. */
+  readonly budget: TreeBudget | undefined;
 }
 
 export const splitTree = (tree: TreeSpec): SplitTree => {
   const { root } = tree;
   const { max_restarts, period_ms } = root.config;
-  const here = { ...tree, root: { ...root, children: root.children.filter((node) => !isPlaced(node)) } };
+  const { budget_of_cluster: _, ...own } = root.config;
+  const children = root.children.filter((node) => !isPlaced(node));
+  const budget = children.length < root.children.length ? budgetOf(tree) : undefined;
+  const config = budget === undefined ? own : { ...own, budget_of_cluster: true as const };
+  const here = { ...tree, root: { ...root, config, children } };
   const placed = root.children.filter(isPlaced).map(({ name, spec }) => ({
     ...spec,
     name,
@@ -109,5 +116,11 @@ export const splitTree = (tree: TreeSpec): SplitTree => {
     max_restarts,
     restart_period_ms: period_ms,
   }));
-  return { here, placed };
+  return { here, placed, budget };
+};
+
+const budgetOf = ({ name, root: { config } }: TreeSpec): TreeBudget | undefined => {
+  const { budget, on_breach = "ask" } = config;
+  const isBound = budget !== undefined && Object.values(budget).some((bound) => bound !== undefined);
+  return isBound ? { name, budget, on_breach } : undefined;
 };

@@ -69,6 +69,8 @@ export const SupervisorConfig = z.strictObject({
   /** The budget of all workers below the supervisor; without `on_breach` the supervisor asks when it is spent. */
   budget: Budget.optional(),
   on_breach: OnBreach.optional(),
+  /** A daemon sets it for the top of a file with placed workers: the budget is also theirs, on all nodes (decision 0094). */
+  budget_of_cluster: z.literal(true).optional(),
   /** As a child of its own supervisor. */
   restart: RestartPolicy.default("permanent"),
   significant: z.boolean().default(false),

@@ -176,6 +176,10 @@ export const Brought = z.strictObject({
 });
 export type Brought = z.infer<typeof Brought>;
 
+/** The tree of a file whose budget a placed worker spends too. */
+export const TreeBudget = z.strictObject({ name: z.string(), budget: Budget, on_breach: OnBreach });
+export type TreeBudget = z.infer<typeof TreeBudget>;
+
 /** A node runs it by this right, under the name `worker` of its placement. */
 export const PlacedRight = z.strictObject({
   node: z.string(),
@@ -183,6 +187,7 @@ export const PlacedRight = z.strictObject({
   term: z.int(),
   on_partition: PlacementSpec.shape.on_partition.unwrap(),
   brought: Brought.optional(),
+  tree: TreeBudget.optional(),
 });
 export type PlacedRight = z.infer<typeof PlacedRight>;
 

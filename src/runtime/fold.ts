@@ -74,6 +74,13 @@ export const pathsBelow = (
   return { since: own[0]?.recorded_at ?? "", paths: new Set(paths) };
 };
 
+/** One life of a tree on this machine, from its first `agent up` to its `agent down`, among those of all machines. */
+export const lifeOfTree = (log: EventLog, tree: string): string => {
+  const all = log.treeStream(tree, ["tree_applied", "tree_removed"]);
+  const first = all[all.findLastIndex(({ type }) => type === "tree_removed") + 1];
+  return `${log.epoch}:${first?.seq ?? 0}`;
+};
+
 /** The paths of all supervisors in a tree. */
 const pathsOf = (tree: string, root: TreeSupervisorRef): readonly string[] => {
   const below = (at: string, { children }: TreeSupervisorRef): readonly string[] => [

@@ -1,5 +1,7 @@
 /** `placement:` of a worker: what it says, how hosts and includes change it, and what is refused. */
+
 import { describe, expect, it } from "vitest";
+import { CLUSTER_TREE_BUDGET_WORKERS_MAX } from "../../src/base/limits.ts";
 import { problemsOf, read, specAt, tree } from "./support.ts";
 
 const placed = (more = ""): string =>
@@ -80,7 +82,6 @@ describe("refused, each by one sentence:", () => {
 
   it.each([
     ["decay: 1m", "decay does not count the restarts of a worker with placement"],
-    ["budget: usd=5", "budget does not span nodes"],
     ["auto_shutdown: any", "auto_shutdown ends all children"],
   ])("%s of the top supervisor", (key, sentence) => {
     const text = `version: 1\ntree:\n  ${key}\n  children:\n    - ${FAR} }\n`;
@@ -89,6 +90,15 @@ describe("refused, each by one sentence:", () => {
     expect(problems[0]).toContain(`holdfast.yaml:3:3: ${sentence}`);
     // Without a placed worker it means what it always did.
     expect(read(text.replace(", placement: {}", "")).tree.root.children).toHaveLength(1);
+  });
+
+  it("budget of the top supervisor with more placed workers than can share one", () => {
+    const at = (workers: number): string =>
+      `version: 1\ntree:\n  budget: usd=5\n  children:\n${Array.from({ length: workers }, (_, at) => `    - { name: far-${at}, argv: [run], placement: {} }\n`).join("")}`;
+    expect(problemsOf(at(CLUSTER_TREE_BUDGET_WORKERS_MAX + 1))).toEqual([
+      `holdfast.yaml:3:3: budget is shared by at most ${CLUSTER_TREE_BUDGET_WORKERS_MAX} workers with placement; give a budget to each worker.`,
+    ]);
+    expect(read(at(CLUSTER_TREE_BUDGET_WORKERS_MAX)).tree.root.config.budget).toEqual({ usd: 5 });
   });
 
   it.each([

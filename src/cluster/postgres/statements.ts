@@ -426,3 +426,7 @@ export const PUT_BUDGET = `
   select $1::text, $2::bigint + 1, $3::jsonb where $2::bigint = 0 or exists (select 1 from budget where name = $1::text)
   on conflict (name) do update set version = excluded.version, content = excluded.content
   where b.version = $2::bigint`;
+
+/** $1 ends in a slash, and no bound has one. */
+export const DROP_BUDGET = `
+  delete from budget where starts_with(name, $1::text) and position('/' in substr(name, length($1::text) + 1)) = 0`;

@@ -45,9 +45,7 @@ import { holderOf, type SessionName, takeSession } from "./sessions.ts";
 import * as statements from "./statements.ts";
 
 /** How a budget stands in its row. */
-interface BudgetContent {
-  readonly limit: number;
-  readonly spent: number;
+interface BudgetContent extends Omit<LeasedBudget, "portions"> {
   readonly portions: Readonly<Record<string, BudgetPortion>>;
 }
 
@@ -388,6 +386,11 @@ export class PostgresStore implements ClusterStore {
     }
   }
 
+  /** All bounds of a budget, by the beginning of their names. */
+  async dropBudget(rows: string): Promise<void> {
+    await this.rows(statements.DROP_BUDGET, [`${rows}/`]);
+  }
+
   private async rows<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
     await this.check();
     return (await this.pool.query<Row>({ text, values: [...values] })).rows;
@@ -423,8 +426,7 @@ const runsOf = (records: readonly CopiedRecord[]): readonly [(string | null)[], 
   return [placed.map(({ run }) => run?.worker ?? null), placed.map(({ run }) => run?.term ?? null)];
 };
 
-const budgetOf = ({ limit, spent, portions }: BudgetContent): LeasedBudget => ({
-  limit,
-  spent,
+const budgetOf = ({ portions, ...content }: BudgetContent): LeasedBudget => ({
+  ...content,
   portions: new Map(Object.entries(portions)),
 });

@@ -1,64 +1,174 @@
-/** The budgets of placed workers as rows of the cluster, one for each bound: all machines take their portions from these (decision 0091). */
-import type { AskedPortion, Budgets, GrantedPortion } from "../../actors/ports.ts";
+/**
+ * The budgets of placed workers (decision 0091) and of files with placed workers (0094) as rows of the cluster, one for each bound: all
+ * machines take their portions from these.
+ */
+import type { AskedPortion, BudgetName, Budgets, GrantedPortion } from "../../actors/ports.ts";
 import { CLUSTER_ANSWER_MS } from "../../base/limits.ts";
-import { grant, type LeasedBudget, leftOf, limited, report, settle } from "../../cluster/budgets.ts";
+import {
+  closed,
+  declared,
+  elsewhereOf,
+  grant,
+  isFound,
+  isStopped,
+  type LeasedBudget,
+  leftOf,
+  limited,
+  report,
+  settle,
+  share,
+} from "../../cluster/budgets.ts";
 import type { ClusterStore } from "../../cluster/store.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { Budget } from "../../protocol/worker.ts";
 
-export class PlacedBudgets implements Budgets {
-  private readonly store: Pick<ClusterStore, "withBudget">;
+type BudgetStore = Pick<ClusterStore, "withBudget">;
+type BoundName = keyof Budget;
 
-  constructor(store: Pick<ClusterStore, "withBudget">) {
+/** No name of a worker ends in a slash, so a tree and a worker of one name have rows of their own. */
+export const rowsOf = (name: BudgetName): string => ("tree" in name ? `${name.tree}/` : name.worker);
+
+/** Dollars are divided; the others are whole. */
+const stepOf = (field: BoundName): number => (field === "usd" ? 1e-9 : 1);
+
+interface TakenOfBound {
+  readonly limits: number;
+  readonly granted: number;
+  readonly elsewhere: number;
+  readonly told: number;
+  readonly isFound: boolean;
+  readonly isStopped: boolean;
+}
+
+interface ChangedBound<Result> {
+  readonly after?: LeasedBudget | undefined;
+  readonly result: Result;
+}
+
+export class PlacedBudgets implements Budgets {
+  private readonly store: BudgetStore;
+
+  constructor(store: BudgetStore) {
     this.store = store;
   }
 
-  async take({ right, holder, budget, wished, spent }: AskedPortion): Promise<GrantedPortion> {
-    const taken = await this.each(right.worker, budget, (known, field) => {
-      const before = known ?? { limit: budget[field]!, portions: new Map(), spent: 0 };
-      const has = before.portions.get(holder)?.granted ?? 0;
-      const more = Math.max(0, (wished[field] ?? 0) - has);
-      const { budget: after } = grant(report(before, holder, spent[field]), holder, more);
-      const granted = after.portions.get(holder)?.granted ?? 0;
-      const elsewhere = after.limit - leftOf(after) - granted;
-      return { after, result: { limits: after.limit, granted, elsewhere } };
-    });
-    const of = (part: keyof GrantedPortion): Budget =>
+  async take(asked: AskedPortion): Promise<GrantedPortion> {
+    const isShared = "tree" in asked.name;
+    const taken = await this.each(asked.name, asked.budget, (known, field) =>
+      isShared ? shared(known, field, asked) : portioned(known, field, asked),
+    );
+    const of = (part: "limits" | "granted" | "elsewhere" | "told"): Budget =>
       Object.fromEntries(taken.map(([field, one]) => [field, one[part]]));
-    return { limits: of("limits"), granted: of("granted"), elsewhere: of("elsewhere") };
+    const whole = { limits: of("limits"), granted: of("granted"), elsewhere: of("elsewhere") };
+    if (!isShared) return whole;
+    const found = taken.flatMap(([field, one]) => (one.isFound ? [field] : []));
+    return { ...whole, told: of("told"), found, isStopped: taken.some(([, one]) => one.isStopped) };
   }
 
-  async raise({ right, bounds }: Parameters<Budgets["raise"]>[0]): Promise<void> {
-    await this.each(right.worker, bounds, (known, field) => ({
-      after: known && limited(known, bounds[field]!),
-      result: undefined,
-    }));
+  async raise({ name, bounds }: Parameters<Budgets["raise"]>[0]): Promise<void> {
+    await this.known(name, bounds, (known, field) => limited(known, bounds[field]!));
   }
 
-  async settle({ right, holder, budget, spent }: Parameters<Budgets["settle"]>[0]): Promise<void> {
-    await this.each(right.worker, budget, (known, field) => ({
-      after: known && settle(known, holder, spent[field]),
+  async settle({ name, holder, budget, spent }: Parameters<Budgets["settle"]>[0]): Promise<void> {
+    const close = "tree" in name ? closed : settle;
+    await this.known(name, budget, (known, field) => close(known, holder, spent[field]));
+  }
+
+  async stop({ name, bounds }: Parameters<Budgets["stop"]>[0]): Promise<void> {
+    await this.known(name, bounds, (known) => ({ ...known, stopped_at: known.limit }));
+  }
+
+  /** The file says these bounds now. */
+  async declare(tree: string, budget: Budget): Promise<void> {
+    await this.known({ tree }, budget, (known, field) => declared(known, budget[field]!));
+  }
+
+  private async known(
+    name: BudgetName,
+    budget: Budget,
+    change: (known: LeasedBudget, field: BoundName) => LeasedBudget,
+  ): Promise<void> {
+    await this.each(name, budget, (known, field) => ({
+      after: known && change(known, field),
       result: undefined,
     }));
   }
 
   /** Each bound is a row of its own. One that nobody has taken from is not there. */
   private each<Result>(
-    worker: string,
+    name: BudgetName,
     budget: Budget,
-    change: (
-      known: LeasedBudget | undefined,
-      field: keyof Budget,
-    ) => { readonly after?: LeasedBudget | undefined; readonly result: Result },
-  ): Promise<readonly (readonly [keyof Budget, Result])[]> {
-    const fields = Object.keys(budget) as (keyof Budget)[];
+    change: (known: LeasedBudget | undefined, field: BoundName) => ChangedBound<Result>,
+  ): Promise<readonly (readonly [BoundName, Result])[]> {
+    const fields = Object.keys(budget) as BoundName[];
     const changed = fields.map(async (field) => {
-      const result = await this.store.withBudget(`${worker}/${field}`, (known) => change(known, field));
+      const result = await this.store.withBudget(`${rowsOf(name)}/${field}`, (known) => change(known, field));
       return [field, result] as const;
     });
     return inTime(Promise.all(changed));
   }
 }
+
+const fresh = (limit: number): LeasedBudget => ({ limit, portions: new Map(), spent: 0 });
+
+const portioned = (
+  known: LeasedBudget | undefined,
+  field: BoundName,
+  { holder, budget, wished, spent }: AskedPortion,
+): ChangedBound<TakenOfBound> => {
+  const before = known ?? fresh(budget[field]!);
+  const has = before.portions.get(holder)?.granted ?? 0;
+  const more = Math.max(0, (wished[field] ?? 0) - has);
+  const { budget: after } = grant(report(before, holder, spent[field]), holder, more);
+  const granted = after.portions.get(holder)?.granted ?? 0;
+  const elsewhere = after.limit - leftOf(after) - granted;
+  const result = {
+    limits: after.limit,
+    granted,
+    elsewhere,
+    told: elsewhere,
+    isFound: false,
+    isStopped: false,
+  };
+  return { after, result };
+};
+
+const shared = (
+  known: LeasedBudget | undefined,
+  field: BoundName,
+  { holder, budget, wished, spent, found = [] }: AskedPortion,
+): ChangedBound<TakenOfBound> => {
+  const before = known ?? { ...fresh(budget[field]!), own: budget[field]! };
+  const asked = { wished: wished[field] ?? 0, spent: spent[field], step: stepOf(field) };
+  const taken = share(before, holder, asked);
+  // It was found spent at the limit that the node knew: a higher one is another.
+  const isNews = found.includes(field) && before.limit <= budget[field]!;
+  const after = isNews ? { ...taken, found_at: before.limit } : taken;
+  const { counted, told } = elsewhereOf(after, holder);
+  const granted = after.portions.get(holder)?.granted ?? 0;
+  return {
+    after: isAlike(known, after, holder) ? undefined : after,
+    result: {
+      limits: after.limit,
+      granted,
+      elsewhere: counted,
+      told,
+      isFound: isFound(after),
+      isStopped: isStopped(after),
+    },
+  };
+};
+
+/** A look that changes nothing writes nothing. */
+const isAlike = (before: LeasedBudget | undefined, after: LeasedBudget, holder: string): boolean => {
+  const [had, has] = [before?.portions.get(holder), after.portions.get(holder)];
+  return (
+    had?.granted === has?.granted &&
+    had?.spent === has?.spent &&
+    had?.isClosed === has?.isClosed &&
+    before?.found_at === after.found_at
+  );
+};
 
 const inTime = <Result>(answer: Promise<Result>): Promise<Result> => {
   const late = Promise.withResolvers<Result>();

@@ -15,7 +15,7 @@ import { canonicalDigest, sha256Digest } from "../../protocol/canonical-json.ts"
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { ClusterStatus, NodeChange } from "../../protocol/replies/cluster.ts";
-import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { TreeBudget, WorkerSpec } from "../../protocol/worker.ts";
 import type { PerWorker, SpawnReply } from "../../runtime/api.ts";
 import { keyReused } from "../../runtime/idempotency.ts";
 import type { AskedPlace } from "../cluster-api.ts";
@@ -85,12 +85,17 @@ const requestedBefore = async (
 };
 
 /** The row of a worker, and its spec. */
-export const placementOf = (worker: string, spec: WorkerSpec) => {
+export const placementOf = (worker: string, spec: WorkerSpec, budget?: TreeBudget) => {
   const { needs, on_partition } = spec.placement ?? { needs: {}, on_partition: "stop" as const };
-  const text = placedText(worker, spec);
-  const spec_digest = canonicalDigest({ needs, on_partition, text });
+  const text = placedText(worker, spec, budget);
+  // Another sum is no other worker: its nodes hear of it from the rows of the budget.
+  const same = budget === undefined ? text : placedText(worker, spec, { ...budget, budget: onesOf(budget) });
+  const spec_digest = canonicalDigest({ needs, on_partition, text: same });
   return { asked: { worker, spec_digest, on_partition, needs }, text };
 };
+
+const onesOf = ({ budget }: TreeBudget): TreeBudget["budget"] =>
+  Object.fromEntries(Object.keys(budget).map((field) => [field, 1]));
 
 /** By the placement alone; its node has the whole of it. */
 const STATUS = { running: "running", ended: "completed", killed: "cancelled" } as const;

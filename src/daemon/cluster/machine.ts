@@ -119,8 +119,9 @@ export class PlacedMachine implements NodeMachine {
     if (before !== undefined && isFinal(before)) return this.finish(run, null, overOf(before));
     const text = await store.specOf(worker);
     if (text === undefined || text === "") return this.finish(run, "Its placement has no spec.");
-    const spec = launchSpec(text, this.ground.stateDir);
-    if (spec instanceof HoldfastError) return this.finish(run, spec.message);
+    const launched = launchSpec(text, this.ground.stateDir);
+    if (launched instanceof HoldfastError) return this.finish(run, launched.message);
+    const { spec, tree } = launched;
     // A start that made no process does not count.
     const last_id = starts > 0 ? (await store.placed(worker))?.worker_id : undefined;
     if (last_id != null && spec.restart === "temporary")
@@ -129,7 +130,7 @@ export class PlacedMachine implements NodeMachine {
     await this.ground.guarded();
     this.ground.rights.give(worker, { term, mayStart });
     if (!mayStart()) return;
-    const placed = { node: this.ground.node, worker, term, on_partition: run.on_partition, brought };
+    const placed = { node: this.ground.node, worker, term, on_partition: run.on_partition, brought, tree };
     const begun = await this.run(Effect.result(this.ground.runtime.spawn(spec, { by: CLUSTER, placed })));
     if (begun._tag === "Failure") {
       if (begun.failure.row.retryable) throw begun.failure;

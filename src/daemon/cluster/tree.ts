@@ -9,11 +9,12 @@ import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { WaitingWorker } from "../../protocol/replies/cluster.ts";
 import type { TreeChange } from "../../protocol/replies/trees.ts";
-import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { TreeBudget } from "../../protocol/worker.ts";
 import { type AskedTree, type AskedTreeDown, NOTHING_PLACED, type PlacedTree } from "../cluster-api.ts";
+import { PlacedBudgets, rowsOf } from "./budgets.ts";
 import { type Desk, fitsNowhere, placementOf, taken, untilAnswered, waitingIn } from "./desk.ts";
 
-type TreeDesk = Desk & Pick<PostgresStore, "ofTree" | "retire" | "disown">;
+type TreeDesk = Desk & Pick<PostgresStore, "ofTree" | "retire" | "disown" | "withBudget" | "dropBudget">;
 
 export interface TreeGround {
   readonly atDesk: <Reply>(
@@ -30,13 +31,18 @@ const CHANGED = "its spec changed";
 
 export const treeOn = (
   { atDesk, permitted }: TreeGround,
-  { owner, workers, caller }: AskedTree,
+  asked: AskedTree,
 ): Effect.Effect<PlacedTree, HoldfastError> =>
-  Effect.map(atMost(atDesk((store) => lookAtTree(store, owner, workers))), (seen) => {
+  Effect.map(atMost(atDesk((store) => lookAtTree(store, asked))), (seen) => {
+    const { owner, workers, caller, budget } = asked;
     const { changes, remove } = seen.plan;
     const end = (by: string) =>
       atDesk((store) => endPlacedOf(store, owner.tree, remove, { by, reason: NOT_IN_FILE }));
-    const start = (by: string) => atDesk((store) => startPlaced(store, owner, seen, by));
+    const start = (by: string) =>
+      atDesk(async (store) => {
+        await declareBudget(store, owner.tree, budget, seen.isNew);
+        return startPlaced(store, owner, seen, by);
+      });
     return {
       changes,
       end: remove.length === 0 ? Effect.void : Effect.flatMap(permitted(caller), end),
@@ -50,7 +56,10 @@ export const treeDownOn = (
 ): Effect.Effect<PlacedTree, HoldfastError> =>
   Effect.map(atMost(atDesk((store) => workersOf(store, tree, file))), (names) => {
     const end = (by: string) =>
-      atDesk((store) => endPlacedOf(store, tree, names, { by, reason: TAKEN_DOWN }));
+      atDesk(async (store) => {
+        await endPlacedOf(store, tree, names, { by, reason: TAKEN_DOWN });
+        await store.dropBudget(rowsOf({ tree }));
+      });
     return {
       ...NOTHING_PLACED,
       changes: names.map(takenDown),
@@ -72,22 +81,33 @@ export const atMost = <Reply>(
       ),
   });
 
+/** A file that has no worker in the cluster yet has its budget anew. */
+const declareBudget = async (
+  store: TreeDesk,
+  tree: string,
+  budget: TreeBudget | undefined,
+  isNew: boolean,
+): Promise<void> => {
+  if (isNew) await store.dropBudget(rowsOf({ tree }));
+  else if (budget !== undefined) await new PlacedBudgets(store).declare(tree, budget.budget);
+};
+
 interface TreeAtDesk {
   readonly plan: TreePlan;
+  /** No worker of the tree is in the cluster. */
+  readonly isNew: boolean;
   readonly wanted: ReadonlyMap<string, ReturnType<typeof placementOf>>;
 }
 
 /** Nothing is changed yet. Throws ALREADY_EXISTS for a name that another one has. */
-const lookAtTree = async (
-  store: TreeDesk,
-  owner: TreeOwner,
-  workers: readonly WorkerSpec[],
-): Promise<TreeAtDesk> => {
-  const wanted = new Map(workers.map((spec) => [spec.name ?? "", placementOf(spec.name ?? "", spec)]));
+const lookAtTree = async (store: TreeDesk, { owner, workers, budget }: AskedTree): Promise<TreeAtDesk> => {
+  const wanted = new Map(
+    workers.map((spec) => [spec.name ?? "", placementOf(spec.name ?? "", spec, budget)]),
+  );
   const rows = await store.ofTree(owner.tree, [...wanted.keys()]);
   const asked = [...wanted.values()].map((each) => each.asked);
   const plan = planTree(owner, asked, rows);
-  if ("changes" in plan) return { plan, wanted };
+  if ("changes" in plan) return { plan, wanted, isNew: !rows.some((row) => row.tree === owner.tree) };
   throw plan.owner?.tree === owner.tree ? ofAnotherFile(plan.owner) : taken(plan.worker);
 };
 

@@ -16,11 +16,11 @@ const apply: RequestHandler<"tree/apply"> = {
         ({ path, message }) => `${path || tree.name}: ${message}.`,
       );
       if (problems.length > 0) return yield* Effect.fail(invalidRequest(problems));
-      const { here, placed: workers } = splitTree(tree);
+      const { here, placed: workers, budget } = splitTree(tree);
       const who = caller();
       const how = { client_env, caller: who };
       const owner = { tree: tree.name, file: tree.file };
-      const looked = yield* looking(cluster.tree({ owner, workers, caller: who }));
+      const looked = yield* looking(cluster.tree({ owner, workers, budget, caller: who }));
       // The workers of this machine need no cluster.
       if (looked._tag === "Failure" && workers.length > 0) return yield* Effect.fail(looked.failure);
       const unseen = looked._tag === "Failure" ? { unseen: looked.failure.message } : {};

@@ -6,7 +6,9 @@ import type { Budget } from "../../protocol/worker.ts";
 import {
   type Breach,
   boundsOf,
+  breachAt,
   breachOf,
+  fieldOf,
   raised,
   type SpentAmounts,
 } from "../../supervisor/budgets/budgets.ts";
@@ -36,7 +38,7 @@ export class Account {
   private stopped = false;
 
   /** The budget is one of the cluster, so this machine has a portion of it. */
-  readonly leased: PortionedBudget | undefined;
+  leased: PortionedBudget | undefined;
 
   constructor(owner: Owner, meters: Meters, leased?: PortionedBudget) {
     this.owner = owner;
@@ -82,13 +84,14 @@ export class Account {
   }
 
   private whole(): Budget {
-    return boundsOf(this.owner.budget, this.leased?.whole() ?? this.granted);
+    return this.leased?.whole() ?? boundsOf(this.owner.budget, this.granted);
   }
 
   /** Bounds that allow the budget's workers to go on: the given ones, else as much again. Throws INVALID_REQUEST if they do not. */
   granting(given: Budget | undefined): Budget {
     const { owner, wanted } = this;
-    const [granted, spent] = [this.whole(), this.spent()];
+    const granted = this.whole();
+    const spent = this.leased?.passed(this.spent()) ?? this.spent();
     if (given === undefined) return raised(owner.budget, granted, spent, wanted);
     const unknown = Object.keys(given).filter((field) => !(field in owner.budget));
     if (unknown.length > 0)
@@ -100,16 +103,28 @@ export class Account {
   }
 
   breach(): Breach | undefined {
-    return breachOf(this.bounds(), this.spent(), this.wanted);
+    const own = breachOf(this.bounds(), this.spent(), this.wanted);
+    if (own !== undefined) return own;
+    const found = this.leased?.found();
+    return found === undefined ? undefined : breachAt(found, this.whole(), this.spent());
   }
 
-  /** Its portion is spent, and the cluster does not answer: more of the budget may be there, so nothing is ended for it. */
+  /** Its portion is spent, and more of the budget may be in the cluster: nothing is ended for it yet. */
   isUncertain(): boolean {
-    return this.leased?.isAway === true && breachOf(this.whole(), this.spent(), this.wanted) === undefined;
+    const { leased } = this;
+    if (leased?.isUncertain !== true) return false;
+    if (leased.isUnknown) return true;
+    return breachOf(this.whole(), leased.shown(this.meters.sum), this.wanted) === undefined;
+  }
+
+  /** A budget that is spent is spent for all machines. */
+  tell(breach: Breach): void {
+    if (!this.isUncertain()) this.leased?.find(fieldOf(breach));
   }
 
   isStopped(): boolean {
-    return this.stopped || (this.owner.on_breach === "stop" && !this.isUncertain());
+    if (this.stopped || this.leased?.isStopped === true) return true;
+    return this.owner.on_breach === "stop" && !this.isUncertain();
   }
 
   sentence({ limit, bound }: Breach, id: string): string {
@@ -122,7 +137,7 @@ export class Account {
     return {
       owner: owner.id,
       state,
-      spent: this.spent(),
+      spent: this.leased?.shown(meters.sum) ?? meters.sum,
       bounds: this.whole(),
       unpriced: meters.isUnpriced(),
       estimated: meters.isEstimated(),

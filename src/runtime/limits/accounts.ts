@@ -24,9 +24,9 @@ import { causesOf, pausedMs } from "../../supervisor/holds/pause.ts";
 import type { AnswerOptions } from "../api.ts";
 import type { BudgetView } from "../replies.ts";
 import { Account, ANSWERS, type BudgetAnswer, type BudgetQuestion } from "./account.ts";
-import { type GuardedSupervisor, keyOf, type Owner, Owners } from "./budget-owners.ts";
-import { PortionedBudget } from "./leased.ts";
+import { askerOf, type GuardedSupervisor, keyOf, type Owner, Owners } from "./budget-owners.ts";
 import { Meters } from "./meters.ts";
+import { portionFor } from "./portions.ts";
 
 export interface AccountPorts {
   readonly log: EventLog;
@@ -143,12 +143,12 @@ export class Accounts implements Spending {
 
   /** Called when a worker's life has ended. */
   left(id: string): void {
-    const key = keyOf({ id, tree: null });
-    const account = this.accounts.get(key);
-    if (account?.leased !== undefined) {
+    for (const owner of this.owners.of(id)) {
+      const account = this.accounts.get(keyOf(owner));
+      if (owner.tree !== null || askerOf(owner) !== id || account?.leased === undefined) continue;
       account.leased.settle(account.meters.sum);
       // A next life of the worker takes portions anew.
-      if (!account.asking) this.accounts.delete(key);
+      if (!account.asking) this.accounts.delete(keyOf(owner));
     }
     this.waiters.delete(id);
     this.ending.delete(id);
@@ -165,7 +165,11 @@ export class Accounts implements Spending {
 
   /** Called when a tree was taken down: a later tree of the same name has its own spending. */
   forget(tree: string): void {
-    for (const [key, { owner }] of this.accounts) if (owner.tree === tree) this.accounts.delete(key);
+    for (const [key, { owner, leased, meters }] of this.accounts) {
+      if (owner.tree !== tree) continue;
+      leased?.settle(meters.sum);
+      this.accounts.delete(key);
+    }
     this.owners.freshen();
   }
 
@@ -218,6 +222,7 @@ export class Accounts implements Spending {
         clock: this.ports.stamp(),
       };
       if (payload.budget !== undefined) await account.leased?.raise(payload.budget);
+      else await account.leased?.stop();
       account.hear(await this.commit(account.owner, { type: "worker_answered", payload }));
       if (said === "continue") this.lift(account, by);
       else this.check(account);
@@ -232,27 +237,28 @@ export class Accounts implements Spending {
 
   private accountOf(owner: Owner): Account {
     const known = this.accounts.get(keyOf(owner));
-    if (known !== undefined) {
-      known.owner = owner;
-      return known;
-    }
+    if (known !== undefined) return this.renewed(known, owner);
     const { log, views } = this.ports;
-    const { id, tree } = owner;
+    const { tree } = owner;
     const account = new Account(
       owner,
       new Meters(log, views, this.owners.past(owner)),
-      this.leasedFor(owner),
+      portionFor(owner, this.ports),
     );
-    const told = tree === null ? log.stream(id, OF_QUESTIONS) : log.treeStream(tree, OF_QUESTIONS);
+    const told =
+      tree === null ? log.stream(askerOf(owner), OF_QUESTIONS) : log.treeStream(tree, OF_QUESTIONS);
     for (const record of told) account.hear(record);
     this.accounts.set(keyOf(owner), account);
     return account;
   }
 
-  private leasedFor({ id, budget, placed }: Owner): PortionedBudget | undefined {
-    const { budgets, monoMs } = this.ports;
-    if (budgets === undefined || placed === undefined) return undefined;
-    return new PortionedBudget(budgets, { right: placed, holder: id, budget }, monoMs);
+  /** The file may have another budget by now, or placed workers for the first time. */
+  private renewed(account: Account, owner: Owner): Account {
+    const { owner: before } = account;
+    account.owner = owner;
+    const isSame = before === owner || (before.budget === owner.budget && !before.leased === !owner.leased);
+    if (!isSame && owner.tree !== null) account.leased = portionFor(owner, this.ports);
+    return account;
   }
 
   private wallOf(worker: Spender): number {
@@ -294,7 +300,7 @@ export class Accounts implements Spending {
         this.drop(key, account);
         return;
       }
-      account.owner = now;
+      this.renewed(account, now);
     }
     if (owner.budget.wall_ms !== undefined)
       for (const worker of this.membersOf(account)) meters.ran(worker.id, this.wallOf(worker));
@@ -303,7 +309,11 @@ export class Accounts implements Spending {
   }
 
   private check(account: Account): void {
-    account.leased?.look(account.meters.sum, () => this.check(account));
+    const heard = () => {
+      account.leased?.heard(account.breach() !== undefined);
+      this.check(account);
+    };
+    account.leased?.look(account.meters.sum, heard, () => this.membersOf(account).length > 0);
     const breach = account.breach();
     if (breach === undefined) {
       // The file may allow more now.
@@ -312,6 +322,7 @@ export class Accounts implements Spending {
       return;
     }
     account.breached = true;
+    account.tell(breach);
     if (account.isStopped()) this.stopAll(account, breach);
     else if (account.question !== undefined) this.pauseAll(account, account.question, breach);
     else if (!account.asking && this.membersOf(account).some((worker) => !this.isSpared(worker)))
@@ -360,10 +371,12 @@ export class Accounts implements Spending {
   }
 
   private async commit(
-    { id, tree }: Owner,
+    { id, tree, member }: Owner,
     record: Pick<RecordDraft, "type" | "payload">,
   ): Promise<RecordDraft> {
-    const of = tree === null ? { stream: workerStream(id), worker_id: id } : { stream: treeStream(tree) };
+    const asker = askerOf({ id, member });
+    const of =
+      tree === null ? { stream: workerStream(asker), worker_id: asker } : { stream: treeStream(tree) };
     const draft = { ...of, ...record } as RecordDraft;
     await this.ports.log.commit([draft]);
     return draft;

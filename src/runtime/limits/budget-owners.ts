@@ -3,7 +3,8 @@
  * supervisors of files.
  */
 
-import type { Budget, OnBreach, PlacedRight, WorkerSpec } from "../../protocol/worker.ts";
+import type { BudgetName } from "../../actors/ports.ts";
+import type { Budget, OnBreach, WorkerSpec } from "../../protocol/worker.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Views } from "../../store/views.ts";
 import { hasLimits } from "../../supervisor/budgets/budgets.ts";
@@ -24,17 +25,41 @@ export interface Owner {
   readonly tree: string | null;
   readonly budget: Budget;
   readonly on_breach: OnBreach;
-  /** The right by which its worker runs here: the cluster has the sum of its budget. */
-  readonly placed?: PlacedRight | undefined;
+  /** The cluster has the sum of its budget. */
+  readonly leased?: BudgetName | undefined;
+  /** A placed worker of a file: the budget is that of the file's tree, which this machine may not have. */
+  readonly member?: string | undefined;
 }
 
-export const keyOf = ({ id, tree }: Pick<Owner, "id" | "tree">): string => `${tree ?? ""} ${id}`;
+export const keyOf = ({ id, tree, member = "" }: Pick<Owner, "id" | "tree" | "member">): string =>
+  `${tree ?? ""} ${id} ${member}`;
+
+/** The worker whose stream has the questions about the budget, where no tree has them. */
+export const askerOf = ({ id, member }: Pick<Owner, "id" | "member">): string => member ?? id;
 
 type OwnerSpec = Pick<WorkerSpec, "parent" | "supervisor" | "budget" | "on_breach" | "name" | "placed">;
 
 /** A worker that a placed one has spawned has its right, too, and a budget of its own machine. */
-const placedItself = ({ name, placed }: OwnerSpec): PlacedRight | undefined =>
-  placed?.worker === name ? placed : undefined;
+const ownOf = (id: string, { name, placed, budget, on_breach }: OwnerSpec): readonly Owner[] => {
+  const right = placed?.worker === name ? placed : undefined;
+  const leased = right && { worker: right.worker };
+  const tree = right?.tree;
+  return [
+    ...(hasLimits(budget) ? [{ id, tree: null, budget, on_breach, leased }] : []),
+    ...(tree === undefined
+      ? []
+      : [
+          {
+            id: tree.name,
+            tree: null,
+            budget: tree.budget,
+            on_breach: tree.on_breach,
+            leased: { tree: tree.name },
+            member: id,
+          },
+        ]),
+  ];
+};
 
 export class Owners {
   private readonly log: EventLog;
@@ -74,10 +99,7 @@ export class Owners {
       seen.add(at);
       const kin = this.kinOf(at);
       if (kin === undefined) break;
-      const { budget, on_breach, supervisor } = kin;
-      const own = { id: at, tree: null, budget, on_breach, placed: placedItself(kin) };
-      for (const owner of [...(hasLimits(budget) ? [own] : []), ...this.above(supervisor)])
-        found.set(keyOf(owner), owner);
+      for (const owner of [...ownOf(at, kin), ...this.above(kin.supervisor)]) found.set(keyOf(owner), owner);
       at = kin.parent;
     }
     return [...found.values()];
@@ -89,8 +111,8 @@ export class Owners {
   }
 
   /** All workers on record that may have spent from this budget, ended ones included. */
-  past({ id, tree }: Owner): readonly string[] {
-    return withDescendants(this.views, tree === null ? [id] : this.members(tree, id));
+  past({ id, tree, member }: Owner): readonly string[] {
+    return withDescendants(this.views, tree === null ? [askerOf({ id, member })] : this.members(tree, id));
   }
 
   private members(tree: string, path: string): readonly string[] {
@@ -104,8 +126,9 @@ export class Owners {
       const guarded: GuardedSupervisor | undefined = this.find(at);
       if (guarded === undefined) break;
       const { config, parent } = guarded.state;
-      const { budget, on_breach = "ask" } = config;
-      if (hasLimits(budget)) found.push({ id: at, tree: guarded.tree, budget, on_breach });
+      const { budget, on_breach = "ask", budget_of_cluster } = config;
+      const leased = budget_of_cluster === true && parent === null ? { tree: guarded.tree } : undefined;
+      if (hasLimits(budget)) found.push({ id: at, tree: guarded.tree, budget, on_breach, leased });
       at = parent;
     }
     return found;

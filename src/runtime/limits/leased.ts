@@ -2,17 +2,17 @@
  * The budget of a worker that a cluster placed (decision 0091): this machine spends what the cluster has granted it, in portions, and
  * takes the next one before the last is spent. Sums are those of the whole cluster.
  */
-import type { Budgets, GrantedPortion } from "../../actors/ports.ts";
+import type { Budgets, GrantedPortion, PortionHolder } from "../../actors/ports.ts";
 import { CLUSTER_BUDGET_AGAIN_MS, CLUSTER_BUDGET_PORTIONS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
-import type { Budget, PlacedRight } from "../../protocol/worker.ts";
+import type { Budget } from "../../protocol/worker.ts";
 import type { BudgetField, SpentAmounts } from "../../supervisor/budgets/budgets.ts";
 
-type Amounts = Readonly<Partial<Record<BudgetField, number>>>;
+export type Amounts = Readonly<Partial<Record<BudgetField, number>>>;
 
-const fieldsOf = (budget: Amounts): readonly BudgetField[] => Object.keys(budget) as BudgetField[];
+export const fieldsOf = (budget: Amounts): readonly BudgetField[] => Object.keys(budget) as BudgetField[];
 
 /** Dollars are divided; the others are whole. */
-const portionOf = (field: BudgetField, limit: number): number =>
+export const portionOf = (field: BudgetField, limit: number): number =>
   field === "usd" ? limit / CLUSTER_BUDGET_PORTIONS : Math.ceil(limit / CLUSTER_BUDGET_PORTIONS);
 
 /**
@@ -29,44 +29,72 @@ export const wishedOf = (limits: Amounts, granted: Amounts, spent: SpentAmounts)
 };
 
 export class PortionedBudget {
-  private readonly budgets: Budgets;
-  private readonly right: PlacedRight;
-  private readonly holder: string;
-  private readonly monoMs: () => number;
-  private limits: Amounts;
-  private granted: Amounts = {};
+  protected readonly budgets: Budgets;
+  private readonly of_whom: PortionHolder;
+  protected readonly monoMs: () => number;
+  protected limits: Amounts;
+  protected granted: Amounts = {};
   /** Spent or held by others. */
   private elsewhere: Amounts = {};
   /** `away`: the cluster did not answer, so nothing more may be spent. */
-  private state: "new" | "known" | "away" = "new";
-  private isAsking = false;
+  protected state: "new" | "known" | "away" = "new";
+  protected isAsking = false;
   /** The call that is under way, or the last one. */
   private taking: Promise<void> = Promise.resolve();
   /** An answer to a question of an earlier one says nothing any more. */
   private round = 0;
   private isSettled = false;
-  private askAgainAt = 0;
+  protected askAgainAt = 0;
 
   constructor(
     budgets: Budgets,
-    {
-      right,
-      holder,
-      budget,
-    }: { readonly right: PlacedRight; readonly holder: string; readonly budget: Budget },
+    { name, holder, budget }: PortionHolder & { readonly budget: Budget },
     monoMs: () => number,
   ) {
     this.budgets = budgets;
-    this.right = right;
-    this.holder = holder;
+    this.of_whom = { name, holder };
     this.limits = budget;
     this.monoMs = monoMs;
   }
 
   /** Nobody knows whether the whole budget is spent. */
-  get isAway(): boolean {
+  get isUncertain(): boolean {
     return this.state === "away";
   }
+
+  /** Nothing is known of what the cluster granted, or of bounds that a person has raised. */
+  get isUnknown(): boolean {
+    return false;
+  }
+
+  /** A person has ended all who spend from it. */
+  get isStopped(): boolean {
+    return false;
+  }
+
+  /** A bound that another machine has found spent. */
+  found(): BudgetField | undefined {
+    return undefined;
+  }
+
+  /** This machine has found it spent. */
+  find(_field: BudgetField): void {}
+
+  /** An answer has come: whether those who spend here lack something after it. */
+  heard(_isMissing: boolean): void {}
+
+  /** The spending that a person is asked to allow. */
+  passed(total: SpentAmounts): SpentAmounts {
+    return total;
+  }
+
+  /** As it is shown. */
+  shown(here: SpentAmounts): SpentAmounts {
+    return this.total(here);
+  }
+
+  /** A person ends all who spend from it, on all machines. Rejects with UNAVAILABLE while the cluster cannot be asked. */
+  async stop(): Promise<void> {}
 
   /** The bounds of the whole budget, as a person has raised them. */
   whole(): Budget {
@@ -75,22 +103,27 @@ export class PortionedBudget {
 
   /** The sum of the whole cluster at which this machine may spend no more. While it asks for more it may go on. */
   bounds(): Budget {
-    if (this.state !== "away" && (this.isAsking || this.state === "new")) return this.limits;
+    if (this.mayGoOn()) return this.limits;
     return this.of((field, limit) => Math.min(limit, sumOf(this.granted[field], this.elsewhere[field])));
   }
 
-  total(here: SpentAmounts): SpentAmounts {
-    return { ...here, ...this.of((field) => sumOf(here[field], this.elsewhere[field])) };
+  protected mayGoOn(): boolean {
+    return this.state !== "away" && (this.isAsking || this.state === "new");
   }
 
-  /** Takes more where little is left. `changed` is called when the answer is there. */
-  look(spent: SpentAmounts, changed: () => void): void {
-    if (this.isSettled || this.isAsking || this.monoMs() < this.askAgainAt) return;
-    const wished = wishedOf(this.limits, this.granted, spent);
+  total(here: SpentAmounts): SpentAmounts {
+    return this.beside(here, this.elsewhere);
+  }
+
+  /** Takes more where little is left. `changed` is called when the answer is there; `isUsed`: somebody spends from it. */
+  look(spent: SpentAmounts, changed: () => void, isUsed = (): boolean => true): void {
+    if (this.isSettled || this.isAsking) return;
+    const wished = this.wished(spent, isUsed);
     if (wished === undefined) return;
     this.isAsking = true;
     const { round } = this;
-    this.taking = this.budgets.take({ ...this.asker(), budget: this.limits, wished, spent }).then(
+    const asked = { ...this.asker(), budget: this.limits, wished, spent, ...this.news() };
+    this.taking = this.budgets.take(asked).then(
       (portion) => {
         if (round === this.round) this.hear(portion, spent);
       },
@@ -104,6 +137,15 @@ export class PortionedBudget {
       this.isAsking = false;
       changed();
     });
+  }
+
+  /** All that it wants to have been granted; undefined: it does not ask. */
+  protected wished(spent: SpentAmounts, _isUsed: () => boolean): Amounts | undefined {
+    return this.monoMs() < this.askAgainAt ? undefined : wishedOf(this.limits, this.granted, spent);
+  }
+
+  protected news(): { readonly found?: readonly BudgetField[] } {
+    return {};
   }
 
   /** Rejects with UNAVAILABLE while the cluster cannot be asked. */
@@ -126,7 +168,7 @@ export class PortionedBudget {
     if (this.isAsking) void this.taking.then(settling);
   }
 
-  private hear({ limits, granted, elsewhere }: GrantedPortion, spent: SpentAmounts): void {
+  protected hear({ limits, granted, elsewhere }: GrantedPortion, spent: SpentAmounts): void {
     this.limits = limits;
     this.granted = granted;
     this.elsewhere = elsewhere;
@@ -135,8 +177,12 @@ export class PortionedBudget {
     this.askAgainAt = isLow ? this.monoMs() + CLUSTER_BUDGET_AGAIN_MS : 0;
   }
 
-  private asker(): { readonly right: PlacedRight; readonly holder: string } {
-    return { right: this.right, holder: this.holder };
+  protected asker(): PortionHolder {
+    return this.of_whom;
+  }
+
+  protected beside(here: SpentAmounts, elsewhere: Amounts): SpentAmounts {
+    return { ...here, ...this.of((field) => sumOf(here[field], elsewhere[field])) };
   }
 
   private of(one: (field: BudgetField, limit: number) => number): Budget {

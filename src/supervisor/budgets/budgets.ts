@@ -112,6 +112,16 @@ export const breachOf = (budget: Budget, spent: SpentAmounts, wanted = 0): Breac
   return undefined;
 };
 
+/** A bound that others have spent, as a breach of it. */
+export const breachAt = (field: BudgetField, budget: Budget, spent: SpentAmounts): Breach | undefined => {
+  const [, limit] = LIMITS.find(([one]) => one === field) ?? [];
+  const bound = budget[field];
+  if (limit === undefined || bound === undefined) return undefined;
+  return { limit, value: Math.max(spent[field], bound), bound };
+};
+
+export const fieldOf = ({ limit }: Breach): BudgetField => LIMITS.find(([, one]) => one === limit)![0];
+
 /** The bounds in force: the budget's own, and what was granted beyond it. */
 export const boundsOf = (budget: Budget, granted: Budget): Budget => {
   const bounds: Budget = {};

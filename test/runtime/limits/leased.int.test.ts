@@ -21,6 +21,7 @@ const makeCluster = () => {
     },
     raise: async () => {},
     settle: async () => {},
+    stop: async () => {},
   };
   return { at, budgets, leases: { holds: () => true } };
 };

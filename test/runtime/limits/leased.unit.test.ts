@@ -7,7 +7,7 @@ import { PlacedBudgets } from "../../../src/daemon/cluster/budgets.ts";
 import { PortionedBudget, wishedOf } from "../../../src/runtime/limits/leased.ts";
 import { breachOf, NOTHING_SPENT, type SpentAmounts } from "../../../src/supervisor/budgets/budgets.ts";
 
-const RIGHT = { node: "a", worker: "w", term: 1, on_partition: "stop" } as const;
+const WORKER = { worker: "w" };
 const LIMITS = { turns: 16, usd: 1.6 };
 
 const spending = (turns: number, usd = 0): SpentAmounts => ({ ...NOTHING_SPENT, turns, usd });
@@ -28,10 +28,11 @@ const makeClusterOf = (elsewhere: number) => {
     },
     raise: vi.fn(async () => {}),
     settle: vi.fn(async () => {}),
+    stop: vi.fn(async () => {}),
   };
   const portion = new PortionedBudget(
     budgets,
-    { right: RIGHT, holder: "W", budget: { turns: 16 } },
+    { name: WORKER, holder: "W", budget: { turns: 16 } },
     () => now,
   );
   const look = (spent: SpentAmounts): Promise<void> =>
@@ -129,7 +130,7 @@ const makeRows = () => {
     },
   });
   const portion = (): PortionedBudget =>
-    new PortionedBudget(budgets, { right: RIGHT, holder: "W", budget: { turns: 16 } }, () => 0);
+    new PortionedBudget(budgets, { name: WORKER, holder: "W", budget: { turns: 16 } }, () => 0);
   const row = () => rows.get("w/turns")!.portions.get("W");
   return { budgets, portion, row, waits };
 };
@@ -141,7 +142,7 @@ describe("a portion in a row of the cluster", () => {
     const { budgets, portion, row } = makeRows();
     for (let start = 0; start < 3; start++) await looked(portion(), spending(7));
     expect(row()).toEqual({ granted: 9, spent: 7 });
-    const again = { right: RIGHT, holder: "W", budget: { turns: 16 }, wished: { turns: 11 } };
+    const again = { name: WORKER, holder: "W", budget: { turns: 16 }, wished: { turns: 11 } };
     for (let answer = 0; answer < 3; answer++) await budgets.take({ ...again, spent: spending(9) });
     expect(row()).toEqual({ granted: 11, spent: 9 });
   });
