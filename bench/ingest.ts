@@ -19,13 +19,19 @@ export const repeated = (lines: number): string => {
   return whole.repeat(Math.ceil(lines / (whole.split("\n").length - 1)));
 };
 
+export interface Ingested {
+  readonly seconds: number;
+  /** Processor time of the daemon, with its threads. */
+  readonly cpu_ms: number;
+}
+
 /** One run of an agent that prints the file's `lines`, watched to its end: seconds, and the daemon's processor time. */
 export const ingested = async (
   file: string,
   dir: string,
   lines: number,
   env: Record<string, string> = {},
-): Promise<{ readonly seconds: number; readonly cpu_ms: number }> => {
+): Promise<Ingested> => {
   const fake = join(dir, "claude");
   writeFileSync(fake, `#!/bin/sh\nexec cat ${file}\n`);
   chmodSync(fake, 0o755);

@@ -157,6 +157,7 @@ const buildShared = async (): Promise<void> => {
       engine: "src/engine/child.ts",
       "skill-child": "src/skills/child.ts",
       "store-thread": "src/store/sqlite/thread.ts",
+      "telemetry-thread": "src/daemon/telemetry/thread.ts",
       "weblisk-gateway": "src/weblisk/federation/gateway-child.ts",
       "weblisk-task": "src/weblisk/client/child.ts",
       [PROJECTIONS]: "src/protocol/run-events/project.ts",

@@ -1532,9 +1532,16 @@ export const TELEMETRY_ANSWER_MAX_BYTES = 64 * 1024;
 export const TELEMETRY_KEEP_EVERY_MS = 1_000;
 /** The last posts of a daemon that ends. */
 export const TELEMETRY_END_MAX_MS = 3_000;
+/** The end of the thread that makes them. */
+export const TELEMETRY_THREAD_END_MAX_MS = 4_000;
 /** Records after the kept cursor that a daemon still tells of; where there are more, it begins at the end of the log. */
 export const TELEMETRY_BEHIND_MAX_RECORDS = 100_000;
-/** Before the log is read again after it could not be. */
+/** The heap of the thread of telemetry: the queue, a page, what is made of them for a post. */
+export const TELEMETRY_HEAP_MAX_MIB = 64;
+/** How often the thread of telemetry is told that the log has more, while it does; and its priority, as `nice` has it. */
+export const TELEMETRY_LOOK_EVERY_MS = 100;
+export const TELEMETRY_NICE = 10;
+/** Before the log is read again after it could not be, and before the next thread after one that failed. */
 export const TELEMETRY_REREAD_MS = 1_000;
 /** Headers that a configuration may add to each post. */
 export const TELEMETRY_HEADERS_MAX = 32;

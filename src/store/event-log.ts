@@ -124,3 +124,8 @@ export interface EventLog {
   /** The number of commits that wait for room on the disk. */
   held(): number;
 }
+
+/** A second connection to the log, which only reads. */
+export interface LogReader extends Pick<EventLog, "head" | "readLines"> {
+  close(): void;
+}

@@ -164,3 +164,11 @@ it("the last metrics of a daemon do not wait for the answer to those before", as
   const last = posted.findLast(({ path }) => path === "/v1/metrics")?.message;
   expect(runsIn(last)).toBe(runsIn(held) + 1);
 });
+
+it("a daemon that ends posts the run that ended just before, which waited for others", async () => {
+  env.OTEL_BSP_SCHEDULE_DELAY = "3600000";
+  await start("daemon", "start");
+  await start("spawn", "--name", "before-the-end", "--wait", "--", "true");
+  await start("daemon", "stop");
+  expect(runOf("before-the-end")?.attributes["holdfast.outcome"]).toBe("completed");
+});

@@ -196,7 +196,7 @@ describe("SQLite", () => {
   it("nobody knows that it is the store, but the lock and those who open the log: another one can stand beside it", () => {
     expect(
       outside.filter((file) => importsOf(file).some(({ target }) => target.startsWith("store/sqlite/"))),
-    ).toEqual(["daemon/lock.ts", "daemon/offline.ts", "runtime/open.ts"]);
+    ).toEqual(["daemon/lock.ts", "daemon/offline.ts", "daemon/telemetry/thread.ts", "runtime/open.ts"]);
   });
 });
 

@@ -1,16 +1,17 @@
 /**
- * Telemetry while a daemon runs: a reader follows the log and folds it into spans and metrics, and two fibers post them. The log
- * is written as without it; a collector that is away costs a bounded queue, and what finds no room there is counted.
+ * Telemetry while a daemon runs: the records of the log are folded into spans and metrics, and two fibers post them. A collector
+ * that is away costs a bounded queue, and what finds no room there is counted. It runs in a thread of its own (docs/decisions/0065).
  */
 import type { Agent } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { Cause, Clock, Effect, Latch, Option, type Scope } from "effect";
+import { Cause, Clock, Effect, Latch, type Scope } from "effect";
 import type { Defects } from "../../actors/defects.ts";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { KIND_FACTS } from "../../adapters/kinds.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import {
+  READ_PAGE_RECORDS,
   TELEMETRY_ANSWER_MAX_BYTES,
   TELEMETRY_BATCH_MAX_SPANS,
   TELEMETRY_BEHIND_MAX_RECORDS,
@@ -22,27 +23,28 @@ import {
 } from "../../base/limits.ts";
 import { MetricStore } from "../../control/telemetry/metrics.ts";
 import { SpanQueue } from "../../control/telemetry/queue.ts";
-import { SpanFold, TRACED_KINDS, TRACED_TYPES } from "../../control/telemetry/spans.ts";
+import { SpanFold, TRACED_KINDS, TRACED_TYPES, type TracedWorker } from "../../control/telemetry/spans.ts";
 import { cursorOf, partsOf } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import type { RuntimeApi } from "../../runtime/api.ts";
+import type { LogReader } from "../../store/event-log.ts";
 import type { Log } from "../log.ts";
 import { sendPost } from "../posting.ts";
-import type { TelemetryApi, TelemetryStanding } from "../telemetry-api.ts";
+import type { TelemetryStanding } from "../telemetry-api.ts";
+import type { TelemetryThreadData } from "./messages.ts";
 import type { OtlpBody, OtlpEncoder } from "./otlp.ts";
-import type { SignalSettings, TelemetrySettings } from "./settings.ts";
+import { endpointOf, type SignalSettings } from "./settings.ts";
 
-export interface ExporterGround {
-  readonly settings: TelemetrySettings;
-  readonly runtime: Pick<RuntimeApi, "follow" | "info" | "status" | "epoch">;
+export interface ExporterGround extends Omit<TelemetryThreadData, "source" | "log_file"> {
+  readonly openLog: () => LogReader;
   readonly encoder: OtlpEncoder;
-  readonly headers: Readonly<Record<string, string>>;
   readonly log: Log;
-  readonly defects: Defects;
-  /** The file with the cursor, and what it had when the daemon started. */
-  readonly file: string;
-  readonly kept: string | undefined;
+  readonly defects: Pick<Defects, "tell">;
+  /** Opened when the log may have more. */
+  readonly written: Latch.Latch;
+  /** Facts of workers of whom the fold knows nothing. A worker that is on record no more is left out, and has no spans. */
+  readonly lookUp: (ids: readonly string[]) => Effect.Effect<readonly (readonly [string, TracedWorker])[]>;
+  readonly told: (standing: TelemetryStanding) => void;
 }
 
 /** How a post went: `again` if the same may be taken later. */
@@ -53,19 +55,21 @@ type PostOutcome =
 /** The statuses after which OTLP allows another post of the same. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MS_PER_S = 1_000;
+const FILTER = { types: TRACED_TYPES, kinds: TRACED_KINDS };
 const compressed = promisify(gzip);
 
 /** A kind without a provider is its own. */
 const providerOf = (agent_kind: string): string =>
   KIND_FACTS.find(({ kind }) => kind === agent_kind)?.provider ?? agent_kind;
 
-export class TelemetryExporter implements TelemetryApi {
+export class TelemetryExporter {
   private readonly ground: ExporterGround;
   private readonly fold: SpanFold;
   private readonly queue = new SpanQueue();
   private readonly metrics = new MetricStore();
   /** Opened when a whole batch waits. */
   private readonly full = Latch.makeUnsafe(false);
+  private log: LogReader | undefined;
   /** The seq up to which the log is read; undefined before the first look. */
   private read: number | undefined;
   private kept = { seq: -1, at_ms: Number.NEGATIVE_INFINITY };
@@ -80,18 +84,7 @@ export class TelemetryExporter implements TelemetryApi {
     this.fold = new SpanFold({ isGenAi: ground.settings.isGenAi, providerOf });
   }
 
-  standing(): TelemetryStanding {
-    const { traces, metrics } = this.ground.settings;
-    return {
-      endpoint: (traces ?? metrics)?.url.host ?? null,
-      spans_sent: this.sent,
-      spans_dropped: this.queue.dropped + this.refused,
-      spans_waiting: this.queue.size,
-      failing: this.failing,
-    };
-  }
-
-  /** Runs until the scope ends, and then posts once what waits. */
+  /** Runs until the scope ends; then it reads what is written, and posts once what waits. */
   readonly run: Effect.Effect<void, never, Scope.Scope> = Effect.gen({ self: this }, function* () {
     const { traces, metrics, spans_every_ms, metrics_every_ms } = this.ground.settings;
     const started_ms = yield* Clock.currentTimeMillis;
@@ -102,12 +95,12 @@ export class TelemetryExporter implements TelemetryApi {
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         for (const agent of this.connections.values()) agent.destroy();
+        this.log?.close();
       }),
     );
+    const last = Effect.all([Effect.ignore(this.readAll), ...posts], { discard: true });
     yield* Effect.addFinalizer(() =>
-      Effect.timeoutOption(Effect.all(posts, { discard: true }), TELEMETRY_END_MAX_MS).pipe(
-        Effect.andThen(this.keep),
-      ),
+      Effect.timeoutOption(last, TELEMETRY_END_MAX_MS).pipe(Effect.andThen(this.keep)),
     );
     yield* Effect.forkScoped(this.lasting("reading the log for telemetry", this.reading));
     if (traces !== undefined) {
@@ -132,65 +125,76 @@ export class TelemetryExporter implements TelemetryApi {
   }
 
   private readonly reading: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.catch(this.followed, (error) =>
+    Effect.catch(Effect.andThen(this.ground.written.await, this.readAll), (error) =>
       Effect.suspend(() => {
-        // The log is another one: nothing of it is told.
-        if (error.code === "CURSOR_UNKNOWN") this.read = undefined;
-        else this.ground.log("warn", "the log cannot be read for telemetry", { cause: error.message });
+        this.ground.log("warn", "the log cannot be read for telemetry", { cause: error.message });
         return Effect.sleep(TELEMETRY_REREAD_MS);
       }),
     ),
   );
 
-  private readonly followed: Effect.Effect<void, HoldfastError> = Effect.suspend(() =>
-    Effect.gen({ self: this }, function* () {
-      const { runtime } = this.ground;
-      const from = this.read ?? this.beginning((yield* runtime.status()).head);
-      this.read = from;
-      const filter = { types: TRACED_TYPES, kinds: TRACED_KINDS };
-      yield* runtime.follow({ from, follow: true, filter }, ({ lines, head }) => this.takePage(lines, head));
-    }),
-  );
+  /** Reads and folds what is written, page after page. */
+  private readonly readAll: Effect.Effect<void, HoldfastError> = Effect.suspend(() => {
+    Latch.closeUnsafe(this.ground.written);
+    return Effect.gen({ self: this }, function* () {
+      for (let isMore = true; isMore; ) {
+        isMore = yield* this.readPage;
+        yield* Effect.yieldNow;
+      }
+      this.tell();
+    });
+  });
+
+  /** True if there is more to read. A log that cannot be read is looked for again. */
+  private readonly readPage: Effect.Effect<boolean, HoldfastError> = Effect.gen({ self: this }, function* () {
+    this.log ??= yield* attempt(this.ground.openLog);
+    const { log } = this;
+    const head = yield* attempt(() => log.head());
+    const from = this.read ?? this.beginning(head);
+    const { lines, scanned } = yield* attempt(() => log.readLines(from, READ_PAGE_RECORDS, FILTER));
+    yield* this.take(lines.map((line) => JSON.parse(line) as LogRecord));
+    this.read = scanned;
+    return scanned < head;
+  });
 
   /** After the kept cursor; at the end of the log if it is of another history, or too far behind. */
   private beginning(head: number): number {
-    const { kept, runtime } = this.ground;
+    const { kept } = this.ground;
     if (kept === undefined) return head;
     const { epoch, seq } = partsOf(kept);
-    const isNear = epoch === runtime.epoch && seq <= head && head - seq <= TELEMETRY_BEHIND_MAX_RECORDS;
+    const isNear = epoch === this.ground.epoch && seq <= head && head - seq <= TELEMETRY_BEHIND_MAX_RECORDS;
     return isNear ? seq : head;
   }
 
-  private takePage(lines: readonly string[], head: number): Promise<void> | undefined {
-    const records = lines.map((line) => JSON.parse(line) as LogRecord);
-    const unknown = new Set(
-      records.flatMap((record) =>
-        record.worker_id === undefined || this.fold.knows(record) ? [] : [record.worker_id],
-      ),
-    );
-    if (unknown.size === 0) return this.takeAll(records, head);
-    return Effect.runPromise(Effect.forEach(unknown, (id) => this.lookUp(id), { discard: true })).then(() =>
-      this.takeAll(records, head),
-    );
-  }
-
-  /** A worker that is on record no more has no spans. */
-  private lookUp(id: string): Effect.Effect<void> {
-    return Effect.map(Effect.option(this.ground.runtime.info(id)), (found) => {
-      if (Option.isSome(found)) this.fold.learn(id, found.value);
+  private take(records: readonly LogRecord[]): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const unknown = new Set<string>();
+      for (const record of records)
+        if (record.worker_id !== undefined && !this.fold.knows(record)) unknown.add(record.worker_id);
+      if (unknown.size > 0)
+        for (const [id, worker] of yield* this.ground.lookUp([...unknown])) this.fold.learn(id, worker);
+      const { traces, metrics } = this.ground.settings;
+      for (const record of records) {
+        const { spans, measured } = this.fold.take(record);
+        if (traces !== undefined) for (const span of spans) this.queue.push(span);
+        if (metrics !== undefined) for (const one of measured) this.metrics.take(one);
+      }
+      if (this.queue.size >= TELEMETRY_BATCH_MAX_SPANS) Latch.openUnsafe(this.full);
     });
   }
 
-  private takeAll(records: readonly LogRecord[], head: number): undefined {
-    const { traces, metrics } = this.ground.settings;
-    for (const record of records) {
-      const { spans, measured } = this.fold.take(record);
-      if (traces !== undefined) for (const span of spans) this.queue.push(span);
-      if (metrics !== undefined) for (const one of measured) this.metrics.take(one);
-    }
-    this.read = head;
-    if (this.queue.size >= TELEMETRY_BATCH_MAX_SPANS) Latch.openUnsafe(this.full);
-    return undefined;
+  private standing(): TelemetryStanding {
+    return {
+      endpoint: endpointOf(this.ground.settings),
+      spans_sent: this.sent,
+      spans_dropped: this.queue.dropped + this.refused,
+      spans_waiting: this.queue.size,
+      failing: this.failing,
+    };
+  }
+
+  private tell(): void {
+    this.ground.told(this.standing());
   }
 
   /** Posts what waits, and goes on while whole batches do. A collector that is away is asked again, ever more seldom. */
@@ -220,6 +224,7 @@ export class TelemetryExporter implements TelemetryApi {
       if (posted.ok) this.sent += batch.length;
       else if (!posted.again) this.refused += batch.length;
       if (posted.ok || !posted.again) this.queue.remove(batch);
+      this.tell();
       return posted;
     });
   }
@@ -235,7 +240,8 @@ export class TelemetryExporter implements TelemetryApi {
   }
 
   private post(to: SignalSettings, { bytes, type }: OtlpBody): Effect.Effect<PostOutcome> {
-    const { url, headers, timeout_ms, isCompressed } = to;
+    const { headers, timeout_ms, isCompressed } = to;
+    const url = new URL(to.url);
     const posting = Effect.tryPromise({
       // A post that is interrupted leaves its connection to the last one.
       try: async (signal) =>
@@ -271,7 +277,7 @@ export class TelemetryExporter implements TelemetryApi {
   private connectionOf(to: SignalSettings): Agent {
     const known = this.connections.get(to);
     if (known !== undefined) return known;
-    const { Agent } = process.getBuiltinModule(to.url.protocol === "https:" ? "node:https" : "node:http");
+    const { Agent } = process.getBuiltinModule(to.url.startsWith("https:") ? "node:https" : "node:http");
     const fresh = new Agent({ keepAlive: true, maxSockets: 1 });
     this.connections.set(to, fresh);
     return fresh;
@@ -280,24 +286,26 @@ export class TelemetryExporter implements TelemetryApi {
   private went(): PostOutcome {
     if (this.failing !== null) this.ground.log("info", "telemetry is taken again");
     this.failing = null;
+    this.tell();
     return { ok: true };
   }
 
   private failed(reason: string, again: boolean, after_ms: number): PostOutcome {
     if (this.failing === null) this.ground.log("warn", "telemetry was not taken", { reason });
     this.failing = reason;
+    this.tell();
     return { ok: false, again, after_ms: Math.min(after_ms, TELEMETRY_RETRY_MAX_MS) };
   }
 
   /** The next daemon begins before the oldest span that was not sent. */
   private readonly keep: Effect.Effect<void> = Effect.suspend(() => {
-    const { runtime, file, log } = this.ground;
+    const { cursor_file, epoch, log } = this.ground;
     const seq = this.queue.oldest === undefined ? this.read : this.queue.oldest - 1;
     if (seq === undefined || seq === this.kept.seq) return Effect.void;
     this.kept = { seq, at_ms: performance.now() };
-    const text = `${JSON.stringify({ version: 1, cursor: cursorOf(runtime.epoch, seq) })}\n`;
+    const text = `${JSON.stringify({ version: 1, cursor: cursorOf(epoch, seq) })}\n`;
     return Effect.catch(
-      attempt(() => replaceFile(file, text)),
+      attempt(() => replaceFile(cursor_file, text)),
       ({ message }) =>
         Effect.sync(() => log("warn", "the cursor of telemetry cannot be kept", { cause: message })),
     );

@@ -2,17 +2,18 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Effect, type Scope } from "effect";
-import * as z from "zod";
-import { readNamed, readSecretFile } from "../../base/files/regular-file.ts";
-import { SECRET_MAX_BYTES, TELEMETRY_FILE_MAX_BYTES } from "../../base/limits.ts";
+import { readSecretFile } from "../../base/files/regular-file.ts";
+import { SECRET_MAX_BYTES } from "../../base/limits.ts";
 import { readReference } from "../../base/secrets/references.ts";
-import { CURSOR } from "../../protocol/cursor.ts";
+import type { RuntimeApi } from "../../runtime/api.ts";
 import type { Environment } from "../paths.ts";
-import { type ExporterGround, TelemetryExporter } from "./exporter.ts";
-import { OtlpEncoder } from "./otlp.ts";
+import type { TelemetryApi } from "../telemetry-api.ts";
+import type { TelemetrySettings } from "./settings.ts";
+import { type TelemetryGround, TelemetryThread } from "./thread-handle.ts";
 
-export interface OpenTelemetryOptions
-  extends Pick<ExporterGround, "settings" | "runtime" | "log" | "defects"> {
+export interface OpenTelemetryOptions extends TelemetryGround {
+  readonly runtime: TelemetryGround["runtime"] & Pick<RuntimeApi, "epoch">;
+  readonly settings: TelemetrySettings;
   readonly stateDir: string;
   readonly version: string;
   readonly env: Environment;
@@ -20,21 +21,25 @@ export interface OpenTelemetryOptions
 
 export const openExporter = (
   options: OpenTelemetryOptions,
-): Effect.Effect<TelemetryExporter, never, Scope.Scope> =>
+): Effect.Effect<TelemetryApi, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { settings, stateDir, version } = options;
-    const file = join(stateDir, "telemetry.json");
     const attributes = {
       "host.name": hostname(),
       "process.pid": String(process.pid),
       ...settings.resource,
       "holdfast.state_dir": stateDir,
     };
-    const encoder = new OtlpEncoder({ service_name: settings.service_name, version, attributes });
-    const headers = yield* Effect.promise(() => headersOf(options));
-    const exporter = new TelemetryExporter({ ...options, encoder, headers, file, kept: keptIn(file) });
-    yield* exporter.run;
-    return exporter;
+    const thread = new TelemetryThread(options, {
+      settings,
+      headers: yield* Effect.promise(() => headersOf(options)),
+      source: { service_name: settings.service_name, version, attributes },
+      log_file: join(stateDir, "holdfast.db"),
+      epoch: options.runtime.epoch,
+      cursor_file: join(stateDir, "telemetry.json"),
+    });
+    yield* Effect.forkScoped(thread.run);
+    return thread;
   });
 
 /** A secret that cannot be read is told of, and left out: the collector says what it lacks. */
@@ -49,16 +54,4 @@ const headersOf = async ({ settings, env, log }: OpenTelemetryOptions): Promise<
     }
   }
   return headers;
-};
-
-const File = z.object({ version: z.literal(1), cursor: z.string().regex(CURSOR) });
-
-/** Without a file that can be read, telemetry begins at the end of the log. */
-const keptIn = (file: string): string | undefined => {
-  try {
-    const bytes = readNamed(file, TELEMETRY_FILE_MAX_BYTES);
-    return File.parse(JSON.parse(bytes?.toString("utf8") ?? "")).cursor;
-  } catch {
-    return undefined;
-  }
 };

@@ -16,7 +16,8 @@ const PROTOCOLS = ["http/protobuf", "http/json"] as const;
 export type OtlpProtocol = (typeof PROTOCOLS)[number];
 
 export interface SignalSettings {
-  readonly url: URL;
+  /** Whole and normal, http or https. */
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly protocol: OtlpProtocol;
   readonly isCompressed: boolean;
@@ -35,6 +36,12 @@ export interface TelemetrySettings {
   readonly service_name: string;
   readonly resource: Readonly<Record<string, string>>;
 }
+
+/** The collector's host and port. */
+export const endpointOf = ({ traces, metrics }: TelemetrySettings): string | null => {
+  const url = (traces ?? metrics)?.url;
+  return url === undefined ? null : new URL(url).host;
+};
 
 export type TelemetryWish = { readonly settings: TelemetrySettings } | { readonly problem: string };
 
@@ -72,7 +79,7 @@ export const telemetryWish = (
   configured: TelemetryConfiguration | undefined,
 ): TelemetryWish | undefined => {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === "true") return undefined;
-  const urls = SIGNALS.map((signal) => [signal, endpointOf(signal, env, configured)] as const);
+  const urls = SIGNALS.map((signal) => [signal, writtenUrl(signal, env, configured)] as const);
   if (urls.every(([, text]) => text === undefined)) return undefined;
   const made: Partial<Record<TelemetrySignal, SignalSettings>> = {};
   for (const [signal, text] of urls) {
@@ -98,7 +105,7 @@ export const telemetryWish = (
   };
 };
 
-const endpointOf = (
+const writtenUrl = (
   signal: TelemetrySignal,
   env: Environment,
   configured: TelemetryConfiguration | undefined,
@@ -128,7 +135,7 @@ const signalOf = (
       problem: `OTEL_EXPORTER_OTLP_PROTOCOL=${of("PROTOCOL")} is not spoken here: use ${PROTOCOLS.join(" or ")}, for which collectors listen at port 4318.`,
     };
   return {
-    url,
+    url: url.href,
     protocol,
     headers: {
       ...membersOf(env.OTEL_EXPORTER_OTLP_HEADERS),

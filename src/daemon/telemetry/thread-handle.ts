@@ -1,0 +1,156 @@
+/**
+ * The daemon's side of the thread of telemetry: it tells that the log has more, and answers what only the runtime knows. A thread
+ * that failed is followed by another one, which begins at the kept cursor.
+ */
+import { Worker } from "node:worker_threads";
+import { Effect, Fiber, Option, type Scope } from "effect";
+import * as z from "zod";
+import type { Defects } from "../../actors/defects.ts";
+import { readNamed } from "../../base/files/regular-file.ts";
+import {
+  TELEMETRY_FILE_MAX_BYTES,
+  TELEMETRY_HEAP_MAX_MIB,
+  TELEMETRY_LOOK_EVERY_MS,
+  TELEMETRY_REREAD_MS,
+  TELEMETRY_THREAD_END_MAX_MS,
+} from "../../base/limits.ts";
+import { TRACED_KINDS, TRACED_TYPES, type TracedWorker } from "../../control/telemetry/spans.ts";
+import { CURSOR } from "../../protocol/cursor.ts";
+import type { RuntimeApi } from "../../runtime/api.ts";
+import type { Log } from "../log.ts";
+import type { TelemetryApi, TelemetryStanding } from "../telemetry-api.ts";
+import type { FromTelemetry, TelemetryThreadData, ToTelemetry } from "./messages.ts";
+import { endpointOf } from "./settings.ts";
+
+/** The thread's program: beside this file, as source; in a build, under a longer name. */
+const { url } = import.meta;
+const PROGRAM = new URL(url.endsWith(".ts") ? "./thread.ts" : "./telemetry-thread.js", url);
+
+const FILTER = { types: TRACED_TYPES, kinds: TRACED_KINDS };
+
+export interface TelemetryGround {
+  readonly runtime: Pick<RuntimeApi, "follow" | "info">;
+  readonly log: Log;
+  readonly defects: Pick<Defects, "tell">;
+}
+
+const File = z.object({ version: z.literal(1), cursor: z.string().regex(CURSOR) });
+
+/** Without a file that can be read, telemetry begins at the end of the log. */
+const keptIn = (file: string): string | undefined => {
+  try {
+    const bytes = readNamed(file, TELEMETRY_FILE_MAX_BYTES);
+    return File.parse(JSON.parse(bytes?.toString("utf8") ?? "")).cursor;
+  } catch {
+    return undefined;
+  }
+};
+
+export class TelemetryThread implements TelemetryApi {
+  private readonly ground: TelemetryGround;
+  private readonly data: Omit<TelemetryThreadData, "kept">;
+  private newest: TelemetryStanding;
+
+  constructor(ground: TelemetryGround, data: Omit<TelemetryThreadData, "kept">) {
+    this.ground = ground;
+    this.data = data;
+    this.newest = {
+      endpoint: endpointOf(data.settings),
+      spans_sent: 0,
+      spans_dropped: 0,
+      spans_waiting: 0,
+      failing: null,
+    };
+  }
+
+  standing(): TelemetryStanding {
+    return this.newest;
+  }
+
+  /** Runs for ever. Interruption lets the thread post once what waits. */
+  readonly run: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.forever(Effect.andThen(Effect.scoped(this.withThread), Effect.sleep(TELEMETRY_REREAD_MS))),
+  );
+
+  /** Until the thread fails. */
+  private readonly withThread: Effect.Effect<void, never, Scope.Scope> = Effect.gen(
+    { self: this },
+    function* () {
+      const thread = yield* Effect.acquireRelease(
+        Effect.sync(() => this.startThread()),
+        (started) => this.end(started),
+      );
+      yield* Effect.forkScoped(Effect.forever(this.telling(thread)));
+      const failure = yield* failureOf(thread);
+      this.ground.defects.tell("the thread of telemetry", failure);
+    },
+  );
+
+  private startThread(): Worker {
+    const thread = new Worker(PROGRAM, {
+      workerData: { ...this.data, kept: keptIn(this.data.cursor_file) } satisfies TelemetryThreadData,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: TELEMETRY_HEAP_MAX_MIB },
+    });
+    thread.on("message", (message: FromTelemetry) => this.heard(thread, message));
+    return thread;
+  }
+
+  private heard(thread: Worker, message: FromTelemetry): void {
+    if (message.type === "log") this.ground.log(...message.told);
+    else if (message.type === "defect") this.ground.defects.tell(message.where, message.cause);
+    else if (message.type === "unknown") void this.answer(thread, message.ids);
+    else this.newest = message.standing;
+  }
+
+  private async answer(thread: Worker, ids: readonly string[]): Promise<void> {
+    send(thread, { type: "workers", found: await Effect.runPromise(this.lookUp(ids)) });
+  }
+
+  /** A worker that is on record no more has no spans. */
+  private lookUp(ids: readonly string[]): Effect.Effect<readonly (readonly [string, TracedWorker])[]> {
+    const found = Effect.forEach(ids, (id) =>
+      Effect.map(
+        Effect.option(this.ground.runtime.info(id)),
+        Option.map(({ name, spec }) => [id, { name, spec }] as const),
+      ),
+    );
+    return Effect.map(found, (all) => all.flatMap((one) => (Option.isSome(one) ? [one.value] : [])));
+  }
+
+  /** The follower has its place in the log before the thread is told, so that no record falls between two tellings. */
+  private telling(thread: Worker): Effect.Effect<void> {
+    const next = this.ground.runtime.follow({ follow: true, filter: FILTER }, () => "enough");
+    return Effect.gen(function* () {
+      const written = yield* Effect.forkChild(Effect.exit(next), { startImmediately: true });
+      send(thread, { type: "written" });
+      yield* Fiber.join(written);
+      yield* Effect.sleep(TELEMETRY_LOOK_EVERY_MS);
+    });
+  }
+
+  private end(thread: Worker): Effect.Effect<void> {
+    return Effect.gen(function* () {
+      const gone = ended(thread);
+      send(thread, { type: "end" });
+      yield* Effect.timeoutOption(gone, TELEMETRY_THREAD_END_MAX_MS);
+      yield* Effect.promise(() => thread.terminate());
+    });
+  }
+}
+
+const send = (thread: Worker, message: ToTelemetry): void => thread.postMessage(message);
+
+/** A thread that ends without an error has failed, too. */
+const failureOf = (thread: Worker): Effect.Effect<Error> =>
+  Effect.callback((resume) => {
+    thread.once("error", (cause: Error) => resume(Effect.succeed(cause)));
+    thread.once("exit", () => resume(Effect.succeed(new Error("The thread of telemetry has ended."))));
+  });
+
+const ended = (thread: Worker): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    if (thread.threadId < 0) return resume(Effect.void);
+    thread.once("exit", () => resume(Effect.void));
+  });
