@@ -59,6 +59,8 @@ export interface Killer {
   readonly reason: string;
   readonly grace_ms?: number | undefined;
   readonly signal?: string | undefined;
+  /** Somebody killed it once more, which ends the grace. */
+  readonly again?: boolean | undefined;
 }
 
 /** The right of a node to run a worker, and to write about it. */

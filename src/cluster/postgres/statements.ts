@@ -274,6 +274,11 @@ export const KILL = `
   on conflict (worker) do update set desired = 'killed', over = 'killed',
     killer = case when placement.desired = 'killed' then placement.killer else ${KILLED_BY} end`;
 
+/** A second kill ends the grace of the first, whose words stay. */
+export const KILL_AGAIN = `
+  update placement set killer = coalesce(killer, jsonb_build_object('term', term)) || '{"again":true}'
+  where worker = $1 and desired = 'killed'`;
+
 /** Those of a tree, and those of the names $2. */
 export const OF_TREE = `
   select worker, desired, spec_digest, node, worker_id, why, tree, file, over, ${IS_OVER} as is_over from placement

@@ -298,6 +298,11 @@ export class PostgresStore implements ClusterStore {
     await this.changes(statements.KILL, [worker, killer]);
   }
 
+  /** Its node waits no longer for its end. */
+  async killAgain(worker: string): Promise<void> {
+    await this.changes(statements.KILL_AGAIN, [worker]);
+  }
+
   /** The worker that holds the session; undefined where `placed` has it now. */
   async takeSession(name: SessionName, placed: Pick<RunFence, "worker" | "term" | "node">) {
     await this.check();

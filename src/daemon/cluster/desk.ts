@@ -24,7 +24,15 @@ import { placedText } from "./spec.ts";
 
 export type Desk = Pick<
   PostgresStore,
-  "place" | "placed" | "placedBy" | "kill" | "declareGone" | "view" | "waiting" | "sessionHolder"
+  | "place"
+  | "placed"
+  | "placedBy"
+  | "kill"
+  | "killAgain"
+  | "declareGone"
+  | "view"
+  | "waiting"
+  | "sessionHolder"
 >;
 
 /** A worker without a name gets one, because the name is the key of a placement. */
@@ -175,7 +183,7 @@ const endedAs = ({ over, killer }: Pick<PlacedRow, "over"> & { readonly killer?:
 
 /** Undefined: no worker of that name is placed. */
 export const killPlaced = async (
-  store: Pick<Desk, "placed" | "kill">,
+  store: Pick<Desk, "placed" | "kill" | "killAgain">,
   worker: string,
   { killer, dry_run }: { readonly killer: Killer; readonly dry_run: boolean },
 ): Promise<PerWorker | undefined> => {
@@ -186,10 +194,10 @@ export const killPlaced = async (
   if (before.desired === "ended") return { ...told, effect: "noop", status: endedAs(before) };
   const isFirst = before.desired === "running";
   if (dry_run) return { ...told, effect: isFirst ? "would_delete" : "noop", status: STATUS[before.desired] };
-  const effect = isFirst ? "deleted" : "noop";
-  if (isFirst) await store.kill(name, killer);
   const isOver = (row: PlacedRow | undefined): boolean =>
     row === undefined || row.desired === "ended" || row.node === null;
+  const effect = isFirst || !isOver(before) ? "deleted" : "noop";
+  await (isFirst ? store.kill(name, killer) : store.killAgain(name));
   const last = await untilAnswered(() => store.placed(name), isOver);
   const checked_by = last?.checked_by == null ? {} : { checked_by: last.checked_by };
   if (isOver(last)) return { ...told, effect, status: "cancelled", ...checked_by };

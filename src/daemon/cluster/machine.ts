@@ -15,6 +15,7 @@ import type { Rights } from "../rights.ts";
 import { broughtBy } from "./brought.ts";
 import { bootClock } from "./kept.ts";
 import { launchSpec } from "./spec.ts";
+import { ObeyedTombstones, type Tombstone } from "./tombstones.ts";
 
 /** The one who stops workers of this node in the cluster's name. */
 const CLUSTER = "cluster";
@@ -53,6 +54,9 @@ export class PlacedMachine implements NodeMachine {
   private node_term = 0;
   /** Workers whose start is under way here, or that run. */
   private readonly launching = new Set<string>();
+  /** Workers whose end by a tombstone is waited for. */
+  private readonly clearing = new Set<string>();
+  private readonly tombstones = new ObeyedTombstones();
 
   constructor(ground: MachineGround) {
     this.ground = ground;
@@ -75,8 +79,10 @@ export class PlacedMachine implements NodeMachine {
 
   async stop(worker: string): Promise<void> {
     const placed = await this.placed(worker);
-    await this.end((right) => right.worker === worker, await this.killerOf(worker));
+    const killer = await this.killerOf(worker);
     const term = placed[0]?.placed.term;
+    if (term === undefined || killer === undefined) await this.end((right) => right.worker === worker);
+    else await this.obey({ worker, term, killer });
     if (term !== undefined) await this.tellStopped({ worker, term }).catch(() => false);
   }
 
@@ -102,13 +108,42 @@ export class PlacedMachine implements NodeMachine {
     }
   }
 
-  /** Tells of killed workers that nothing of them is left here, so that their names are free again. */
+  /**
+   * Obeys the tombstones of workers here, and tells of those of which nothing is left, so that their names are free again. It waits for
+   * no end, because a second kill may come before it.
+   */
   async tellOfKilled(): Promise<void> {
     const { store, node } = this.ground;
-    for (const { worker, term, killer } of await store.killedAt(node)) {
-      if (this.launching.has(worker)) continue;
-      await this.end((right) => right.worker === worker, killer ?? AT_ONCE);
-      await this.tellStopped({ worker, term });
+    for (const row of await store.killedAt(node)) {
+      const { worker } = row;
+      // Its launch tells of its end.
+      const isTold = this.launching.has(worker);
+      if ((isTold || this.clearing.has(worker)) && !this.tombstones.isNew(row)) continue;
+      this.clearing.add(worker);
+      void this.obey(row)
+        .then(async () => isTold || (await this.tellStopped(row)))
+        // The next look does it again.
+        .catch(() => undefined)
+        .finally(() => this.clearing.delete(worker));
+    }
+  }
+
+  /** A person on this machine may have killed it, too: then its end is waited for. */
+  private async obey(row: Tombstone): Promise<void> {
+    const { worker, killer } = row;
+    const isNew = this.tombstones.isNew(row);
+    this.tombstones.obey(row);
+    const isIts = (right: PlacedRight): boolean => right.worker === worker;
+    try {
+      const here = (await this.placed()).filter((each) => this.isMine(each) && isIts(each.placed));
+      const isKilled = here.some((each) => each.isItself && isKilledByPerson(each));
+      if (isNew && killer?.again === true) return await this.end(isIts, { ...killer, grace_ms: 0 });
+      if (isNew && !isKilled) return await this.end(isIts, killer ?? AT_ONCE);
+      await this.run(this.ground.runtime.wait(here.map(({ id }) => id)));
+      await this.end(isIts, AT_ONCE);
+    } catch (cause) {
+      this.tombstones.forget(worker);
+      throw cause;
     }
   }
 
@@ -193,7 +228,9 @@ export class PlacedMachine implements NodeMachine {
     const ofTerm = (await this.placed(run.worker)).find(
       ({ isItself, placed }) => isItself && placed.term === run.term,
     );
-    return this.ground.store.stopped(this.fenceOf(run), ofTerm?.checked_by);
+    const isTold = await this.ground.store.stopped(this.fenceOf(run), ofTerm?.checked_by);
+    this.tombstones.forget(run.worker);
+    return isTold;
   }
 
   /** Ends workers, and then what a search finds of them. Without a grace they have their own. */
@@ -233,7 +270,10 @@ export class PlacedMachine implements NodeMachine {
 
 /** Nobody shall start it again, whatever became of the lease. */
 export const isFinal = ({ state, killed_by }: PlacedWorker): boolean =>
-  state === "completed" || (killed_by !== null && killed_by !== CLUSTER && killed_by !== DAEMON);
+  state === "completed" || isKilledByPerson({ killed_by });
+
+const isKilledByPerson = ({ killed_by }: Pick<PlacedWorker, "killed_by">): boolean =>
+  killed_by !== null && killed_by !== CLUSTER && killed_by !== DAEMON;
 
 const overOf = ({ state }: PlacedWorker): OwnedRow["over"] =>
   state === "completed" ? "completed" : "killed";
