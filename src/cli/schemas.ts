@@ -358,7 +358,9 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/relay": z.object({}),
   "agent/attach": z.object({}),
   "agent/tree": z.union([
-    TreeSupervisor,
+    TreeSupervisor.extend({
+      elsewhere: z.array(ElsewhereWorker).optional().describe("placed workers of other nodes of the cluster"),
+    }),
     z.object({ trees: z.int().describe("with --follow: how many trees were shown") }),
   ]),
   "agent/why": why,

@@ -90,6 +90,8 @@ export const LOOK_COMMANDS = inGroup("Look", [
     danger: "safe",
     stream: ["follow"],
     summary: "Show the supervision tree: strategies, restart windows, states and reasons",
+    details:
+      "At a node of a cluster, the placed workers that other nodes run, or none does, stand below with the tree of their file, as in `agent list`; in JSON they are `elsewhere` beside `children`. --follow is of this machine alone.",
     flags: [
       { name: "follow", short: "f", type: "bool", help: "print it again whenever it changes" },
       { name: "fibers", type: "bool", help: "show the fiber of each worker and supervisor in the daemon" },

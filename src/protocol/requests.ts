@@ -154,7 +154,12 @@ export const Requests = {
     ...keyed,
   }),
   /** With `file`: only if this file owns the tree. */
-  "tree/down": z.strictObject({ name: NodeName, file: z.string().min(1).optional(), ...keyed }),
+  "tree/down": z.strictObject({
+    name: NodeName,
+    file: z.string().min(1).optional(),
+    dry_run: z.boolean().default(false),
+    ...keyed,
+  }),
   /** Open holds that a person can answer, or with `all` every hold. The cursor of an answer continues after it. */
   "agent/inbox": z.strictObject({
     id: ref.optional(),

@@ -269,10 +269,10 @@ export interface RuntimeApi {
       readonly ending?: readonly string[];
     } & CallerOptions,
   ): Effect.Effect<AppliedReply, HoldfastError>;
-  /** Stops a tree in order and removes it. With `file`, only if that file owns it. */
+  /** Stops a tree in order and removes it. With `file`, only if that file owns it. With `dry_run` it only says what it would remove. */
   downTree(
     name: string,
-    options?: { readonly file?: string } & CallerOptions,
+    options?: { readonly file?: string; readonly dry_run?: boolean } & CallerOptions,
   ): Effect.Effect<AppliedReply, HoldfastError>;
   /** Kills workers. Resolves when each named worker has ended and its processes are gone. */
   kill(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;

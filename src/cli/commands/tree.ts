@@ -11,6 +11,7 @@ import type { Client } from "../../daemon/client.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { mcpVariables } from "../../protocol/mcp-references.ts";
 import { failure, success } from "../../protocol/outcome.ts";
+import type { RequestInput } from "../../protocol/requests.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../../protocol/tree.ts";
 import {
   countUp,
@@ -22,7 +23,7 @@ import {
 } from "../../protocol/tree-standing.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { AppliedReply, PerWorker } from "../../runtime/api.ts";
-import type { TreeNode, TreeSupervisor } from "../../runtime/replies.ts";
+import type { TreeSupervisor } from "../../runtime/replies.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
 import type { TreeFile } from "../../tree-file/read.ts";
 import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
@@ -194,8 +195,7 @@ const apply = async (context: Context, dry_run: boolean): Promise<AppliedTree> =
   const asked = await client.ask("tree/apply", { ...request, dry_run, idempotency_key });
   if (!asked.ok) throw withPlaces(asked.error, file, context);
   const { unseen } = asked.value;
-  if (unseen !== undefined)
-    context.warn(`Workers that the file placed on the cluster before were not looked at: ${unseen}`);
+  if (unseen !== undefined) context.warn(unseenSentence(unseen));
   for (const { name, why } of asked.value.waiting ?? [])
     context.warn(`${name} waits: ${WAITS_FOR_NODE[why]}. See: agent cluster status`);
   return { ...asked.value, effect: asked.value.effect ?? effectOf(asked.value, dry_run) };
@@ -265,7 +265,8 @@ export const down: CommandHandler = async (context) => {
   const { flags } = context;
   const name = typed ?? (await nameOf(context));
   const client = await context.connect();
-  if (flags["dry-run"]) return success(await wouldStop(client, name));
+  const file = typed === undefined ? { file: fileOf(context) } : {};
+  if (flags["dry-run"]) return success(await wouldStop(context, client, { name, ...file }));
   // Said before anything ends, so that a person may break it off.
   const unseen = await whyUnseen(client);
   if (unseen !== undefined)
@@ -275,7 +276,6 @@ export const down: CommandHandler = async (context) => {
   context.onInterrupt = { sentence: "The daemon continues to stop it. See: agent tree" };
   const done = context.progress(`stopping ${name}`, await countEnds(context, client, [name]));
   try {
-    const file = typed === undefined ? { file: fileOf(context) } : {};
     const idempotency_key = keyOf({ flags });
     const reply = await client.request("tree/down", { name, ...file, idempotency_key });
     await outlasting(context, { resume: () => `agent down ${name}` }, async (next) => {
@@ -298,16 +298,15 @@ const whyUnseen = async (client: Client): Promise<string | undefined> => {
   return asked.error.code === "FILE_FAILED" ? asked.error.message : undefined;
 };
 
-const wouldStop = async (client: Client, name: string): Promise<AppliedTree> => {
-  const root = await treeNode(client, name);
-  if (root === undefined)
-    throw new HoldfastError("WORKER_NOT_FOUND", `There is no tree ${name}.`, {
-      suggestion: "See all trees with: agent tree",
-    });
-  const pathsOf = (node: TreeNode): readonly string[] => [
-    node.name ?? node.id,
-    ...node.children.flatMap(pathsOf),
-  ];
-  const changes = pathsOf(root).map((path) => ({ path, action: "remove", reason: "down" }) as const);
-  return { tree: name, changes, state: root.phase ?? "running", effect: "would_delete" };
+const wouldStop = async (
+  context: Context,
+  client: Client,
+  asked: RequestInput<"tree/down">,
+): Promise<AppliedTree> => {
+  const reply = await client.request("tree/down", { ...asked, dry_run: true });
+  if (reply.unseen !== undefined) context.warn(unseenSentence(reply.unseen));
+  return { ...reply, effect: "would_delete" };
 };
+
+const unseenSentence = (why: string): string =>
+  `Workers that the file placed on the cluster before were not looked at: ${why}`;

@@ -13,7 +13,7 @@ import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
 import { tellLeftOut } from "./added-kinds.ts";
 import { dryRun, wouldPause, wouldRestart, wouldUnpause } from "./dry-run.ts";
-import { copySentence, elsewhereNamed } from "./elsewhere.ts";
+import { copySentence, elsewhere, elsewhereNamed } from "./elsewhere.ts";
 import { countEnds } from "./ends.ts";
 import { chosen, nobody } from "./list.ts";
 import { newestRecords } from "./logs.ts";
@@ -134,9 +134,10 @@ export const unpause: CommandHandler = async (context) => {
 
 export const tree: CommandHandler = async (context) => {
   if (context.flags.follow) return success(await (await import("./tree-follow.ts")).followTree(context));
-  const root = await (await context.connect()).request("agent/tree", {});
+  const client = await context.connect();
+  const [root, others] = await Promise.all([client.request("agent/tree", {}), elsewhere(context, client)]);
   if (root.children.length === 0) context.hint(nobody(false));
-  return success(root);
+  return success(others.length === 0 ? root : { ...root, elsewhere: others });
 };
 
 export const why: CommandHandler = async (context) => {

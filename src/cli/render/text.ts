@@ -20,7 +20,7 @@ import * as daemon from "./daemon-text.ts";
 import { checkText, collectedText } from "./db.ts";
 import { deniedAdvice } from "./denied.ts";
 import { doctor } from "./doctor-text.ts";
-import { elsewhereInfo, type ShownElsewhere } from "./elsewhere.ts";
+import { elsewhereInfo, type ShownElsewhere, type WithElsewhere, withElsewhereText } from "./elsewhere.ts";
 import { IDENTITY_TEXTS } from "./identity.ts";
 import { inboxText } from "./inbox.ts";
 import { JOB_TEXTS } from "./jobs.ts";
@@ -299,8 +299,10 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/resume": spawn,
   "agent/fork": spawn,
   "agent/list": list,
-  "agent/tree": (value: TreeSupervisor | { readonly trees: number }, context: TextContext) =>
-    "trees" in value ? "" : tree(value, context),
+  "agent/tree": (
+    value: (TreeSupervisor & WithElsewhere) | { readonly trees: number },
+    context: TextContext,
+  ) => ("trees" in value ? "" : withElsewhereText(tree(value, context), value, context)),
   "agent/why": why,
   "agent/usage": usageText,
   "agent/info": (value: ShownWorker | ShownElsewhere, context: TextContext) =>

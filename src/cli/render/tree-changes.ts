@@ -22,8 +22,10 @@ const words = (change: TreeChange, isDone: boolean): string => {
   switch (change.action) {
     case "create":
       return isDone ? "created" : "create";
-    case "remove":
-      return isDone ? "removed" : "remove";
+    case "remove": {
+      const there = change.node === undefined ? "" : ` on the node ${change.node}`;
+      return `${isDone ? "removed" : "remove"}${there}`;
+    }
     case "kept_dead":
       return `kept dead: ${change.reason}`;
     default:

@@ -54,7 +54,8 @@ export const treeDownOn = (
   { atDesk, permitted }: TreeGround,
   { tree, file, caller }: AskedTreeDown,
 ): Effect.Effect<PlacedTree, HoldfastError> =>
-  Effect.map(atMost(atDesk((store) => workersOf(store, tree, file))), (names) => {
+  Effect.map(atMost(atDesk((store) => workersOf(store, tree, file))), (rows) => {
+    const names = rows.map(({ worker }) => worker);
     const end = (by: string) =>
       atDesk(async (store) => {
         await endPlacedOf(store, tree, names, { by, reason: TAKEN_DOWN });
@@ -62,7 +63,7 @@ export const treeDownOn = (
       });
     return {
       ...NOTHING_PLACED,
-      changes: names.map(takenDown),
+      changes: rows.map(takenDown),
       end: names.length === 0 ? Effect.void : Effect.flatMap(permitted(caller), end),
     };
   });
@@ -207,15 +208,14 @@ const workersOf = async (
   store: TreeDesk,
   tree: string,
   file: string | undefined,
-): Promise<readonly string[]> => {
-  const rows = (await store.ofTree(tree, [])).filter((row) => file === undefined || row.file === file);
-  return rows.map(({ worker }) => worker);
-};
+): Promise<readonly OwnedRow[]> =>
+  (await store.ofTree(tree, [])).filter((row) => file === undefined || row.file === file);
 
-const takenDown = (path: string): TreeChange => ({
-  path,
+const takenDown = ({ worker, desired, node }: OwnedRow): TreeChange => ({
+  path: worker,
   action: "remove",
   reason: TAKEN_DOWN,
+  ...(desired === "running" && node !== null ? { node } : {}),
 });
 
 const stops = ({ desired, is_over }: OwnedRow): boolean => desired === "killed" && !is_over;

@@ -51,22 +51,26 @@ const apply: RequestHandler<"tree/apply"> = {
 
 const down: RequestHandler<"tree/down"> = {
   lifetime: "command",
-  run: ({ runtime, cluster, caller }, { name: tree, file }) =>
+  run: ({ runtime, cluster, caller }, { name: tree, file, dry_run }) =>
     Effect.gen(function* () {
       const who = caller();
       const owner = file ?? treeIn(yield* runtime.tree(), tree)?.file;
-      const how = { caller: who, ...(file === undefined ? {} : { file }) };
+      const how = { caller: who, dry_run, ...(file === undefined ? {} : { file }) };
       const here = yield* Effect.result(runtime.downTree(tree, how));
       const isHere = here._tag === "Success";
       if (!isHere && here.failure.code !== "WORKER_NOT_FOUND") return yield* Effect.fail(here.failure);
       // A cluster that does not answer keeps nothing of this machine alive.
       const looked = yield* looking(cluster.treeDown({ tree, file: owner, caller: who }));
+      if (looked._tag === "Failure" && isHere && dry_run)
+        return success({ ...here.success, unseen: looked.failure.message });
       if (looked._tag === "Failure")
         return yield* Effect.fail(isHere ? notSeen(tree, looked.failure) : looked.failure);
       const placed = looked.success;
       if (!isHere && placed.changes.length === 0) return yield* Effect.fail(here.failure);
-      yield* placed.end;
-      const reply = isHere ? here.success : { tree, changes: [], state: "terminated" as const };
+      if (!dry_run) yield* placed.end;
+      const reply = isHere
+        ? here.success
+        : { tree, changes: [], state: dry_run ? ("running" as const) : ("terminated" as const) };
       return success({ ...reply, changes: [...reply.changes, ...placed.changes] });
     }),
 };

@@ -188,7 +188,7 @@ const readCalls = (
 
 const treeCalls = (request: Requesting): CallsOf<"applyTree" | "downTree"> => ({
   applyTree: (tree, how = {}) => request.of("tree/apply", { tree, ...how }),
-  downTree: (name, { file } = {}) => request.of("tree/down", { name, file }),
+  downTree: (name, { file, dry_run } = {}) => request.of("tree/down", { name, file, dry_run }),
 });
 
 const controlCalls = (

@@ -82,6 +82,7 @@ export const TreeChange = z.object({
     .array(z.string())
     .optional()
     .describe("fields of the worker's spec or the supervisor's configuration"),
+  node: z.string().optional().describe("the node of the cluster that runs it, for a placed worker that ends"),
 });
 export type TreeChange = Reply<typeof TreeChange>;
 

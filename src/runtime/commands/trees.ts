@@ -2,6 +2,7 @@
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { withClientEnvironment } from "../../protocol/tree.ts";
+import { topOf } from "../../supervisor/tree/state.ts";
 import type { RuntimeApi } from "../api.ts";
 import { askerOfAll } from "../authority/asker.ts";
 import type { Schedules } from "../control/schedules.ts";
@@ -33,21 +34,25 @@ export const takingTreesDown =
     forest: Forest,
     schedules: Pick<Schedules, "ofFile">,
   ): RuntimeApi["downTree"] =>
-  (name, { file, ...how } = {}) =>
+  (name, { file, dry_run = false, ...how } = {}) =>
     Effect.gen(function* () {
       const by = yield* askerOfAll(authority, how, "take a tree down");
       const tree = forest.trees().find((one) => one.name === name);
       if (tree === undefined) return yield* Effect.fail(noTree(name));
       if (file !== undefined && file !== tree.state().file) return yield* Effect.fail(ofAnother(tree));
       const ofTree = yield* schedules.ofFile(name, [], by);
+      const paths = [...tree.state().members.values()].map(({ path }) => path);
+      const reason = "its tree was taken down";
+      const changes = [
+        ...paths.map((path) => ({ path, action: "remove" as const, reason })),
+        ...ofTree.changes,
+      ];
+      if (dry_run) return { tree: name, changes, state: topOf(tree.state()).phase };
       // Remove the schedules first, so that none starts a worker of a tree that is taken down.
       yield* ofTree.commit;
-      const paths = [...tree.state().members.values()].map(({ path }) => path);
       yield* forest.ask(tree, name, "down", by, "");
       while (forest.trees().includes(tree)) yield* forest.next(tree);
-      const reason = "its tree was taken down";
-      const changes = paths.map((path) => ({ path, action: "remove" as const, reason }));
-      return { tree: name, changes: [...changes, ...ofTree.changes], state: "terminated" as const };
+      return { tree: name, changes, state: "terminated" as const };
     });
 
 const noTree = (name: string): HoldfastError =>

@@ -1,4 +1,6 @@
 /** Commands that read say at any node what the cluster knows of placed workers on the others, also where a machine is lost. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Runtime } from "../../../src/library/index.ts";
 import { until } from "../../cli/support/commands.ts";
@@ -76,6 +78,49 @@ it("list and info of a worker whose machine is lost say what the copy knows, and
   });
   expect(await runtime.elsewhere({ worker: "near" })).toMatchObject({ workers: [] });
   await runtime.close();
+});
+
+it("tree shows the workers of a file on other nodes, and down --dry-run names them from any node", async () => {
+  const cluster = await clusterOf("elsewhere_tree", ["a", "b", "c"]);
+  const [a, b, c] = cluster.machines as [ClusterMachine, ClusterMachine, ClusterMachine];
+  const child = (name: string, more: object = {}) => ({
+    name,
+    argv: cluster.song(name),
+    restart: "transient",
+    ...more,
+  });
+  const on = (node: string) => ({ placement: { where: { node } } });
+  const children = [child("far", on("b")), child("own", on("a")), child("near")];
+  const file = join(a.home, "shop.yaml");
+  writeFileSync(file, JSON.stringify({ version: 1, name: "shop", tree: { children } }));
+  expect((await a.agent("up", "-f", file)).exit).toBe(0);
+  await until(() => ["far", "own", "near"].every((name) => cluster.sings(name)));
+
+  cluster.powerOff(b);
+  await until(async () => (await nodeState(a, "b")) === "dead");
+  const tree = await a.agent("tree");
+  expect(tree.data.elsewhere).toMatchObject([{ name: "far", node: "b", tree: "shop", node_state: "dead" }]);
+  expect((await a.text("tree")).stdout).toMatch(/^b +dead, renewed .+ ago +shop +\S+ +far /m);
+  expect((await c.agent("tree")).data.elsewhere).toMatchObject([{ name: "far" }, { name: "own", node: "a" }]);
+
+  const namedBy = async (at: ClusterMachine, ...words: readonly string[]) => {
+    const { exit, data } = await at.agent("down", ...words);
+    expect(exit).toBe(0);
+    const changes = data.changes as { path: string; action: string; node?: string }[];
+    return Object.fromEntries(changes.map(({ path, action, node }) => [path, [action, node]]));
+  };
+  const all = { far: ["remove", "b"], own: ["remove", "a"], near: ["remove", undefined] };
+  expect(await namedBy(a, "shop", "--dry-run")).toEqual(all);
+  expect(await namedBy(a, "-f", file, "--dry-run")).toEqual(all);
+  const { near: _, ...placed } = all;
+  expect(await namedBy(c, "shop", "--dry-run")).toEqual(placed);
+  expect((await a.text("down", "shop", "--dry-run")).stdout).toContain("far  remove on the node b");
+  expect(await a.agent("down", "nothing", "--dry-run")).toMatchObject({
+    error: { code: "WORKER_NOT_FOUND" },
+  });
+  expect([cluster.sings("own"), cluster.sings("near"), cluster.starts("own")]).toEqual([true, true, 1]);
+  expect(await namedBy(a, "shop")).toEqual(all);
+  await until(() => !cluster.sings("own") && !cluster.sings("near"));
 });
 
 it("a database that is away costs a list one bounded look, and a sentence", async () => {
