@@ -2,11 +2,12 @@
  * HTTP of the daemon. A request is measured beside a bare node:http server that sends the same bytes, asked by the same raw
  * sockets, in turns. Then event streams: thousands that wait, a hundred that never read, and a few that read everything.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type CrowdPart, type Http, headOf, opened, streams } from "./http-crowd.ts";
 import { rssKb } from "./inspect.ts";
 import {
   ascending,
@@ -27,7 +28,6 @@ const DEAF = 100;
 const READING = 10;
 const EVENTS_PER_S = 250;
 const EVENTS_S = 8;
-const CONNECTING_MAX = 100;
 const RSS_MAX_MB = 300;
 
 const BARE = `
@@ -35,21 +35,6 @@ const { createServer } = require("node:http");
 const body = Buffer.from(process.argv[1], "base64");
 const server = createServer((request, response) => response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body));
 server.listen(0, "127.0.0.1", () => process.stdout.write(String(server.address().port)));`;
-
-/** An HTTP server on 127.0.0.1, and the secret that it takes. */
-export interface Http {
-  readonly port: number;
-  readonly secret: string;
-}
-
-const headOf = (path: string, { port, secret }: Http): string =>
-  `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
-
-const opened = async (port: number): Promise<Socket> => {
-  const socket = connect(port, "127.0.0.1");
-  await once(socket, "connect");
-  return socket.on("error", () => undefined).setNoDelay();
-};
 
 /** Answers a second over some connections with one request in flight each. */
 export const rate = async (http: Http, path: string): Promise<number> => {
@@ -81,7 +66,7 @@ export const rate = async (http: Http, path: string): Promise<number> => {
   return perSecond;
 };
 
-const unary = async (http: Http, id: string): Promise<Result> => {
+const unary = async (_: BenchDaemon, http: Http, id: string): Promise<Result> => {
   const path = `/api/agent/info?id=${id}`;
   const response = await fetch(`http://127.0.0.1:${http.port}${path}`, {
     headers: { authorization: `Bearer ${http.secret}` },
@@ -108,22 +93,6 @@ const unary = async (http: Http, id: string): Promise<Result> => {
     threshold: "≥ 0.5",
     ok: b / a >= 0.5,
   };
-};
-
-const streams = async (http: Http, path: string, count: number): Promise<Socket[]> => {
-  const sockets: Socket[] = [];
-  let left = count;
-  const one = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      const socket = await opened(http.port);
-      sockets.push(socket);
-      socket.write(headOf(path, http));
-      await once(socket, "data");
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTING_MAX }, one));
-  return sockets;
 };
 
 const TELLS_TIME = `
@@ -165,16 +134,28 @@ const told = async (daemon: BenchDaemon, http: Http) => {
   return { p99: percentile(ascending(delays), 99), wrong: wrong + (READING - complete) };
 };
 
+/** In a process of its own, so that no client that is measured waits for one that is not. */
+const startCrowd = async (http: Http, asked: readonly CrowdPart[]): Promise<ChildProcess> => {
+  const program = join(import.meta.dirname, "http-crowd.ts");
+  const child = spawn(process.execPath, [program, JSON.stringify({ http, asked })], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: environment(),
+  });
+  await once(child.stdout, "data");
+  return child;
+};
+
 const crowd = async (daemon: BenchDaemon, http: Http, quiet: string): Promise<Result> => {
   await told(daemon, http);
   const alone = await told(daemon, http);
   const before = rssKb(daemon.pid);
-  const waiting = await streams(http, `/api/events?ids=${quiet}`, WAITING - DEAF);
-  const deaf = await streams(http, "/api/events?after=0", DEAF);
-  for (const socket of deaf) socket.pause();
+  const others = await startCrowd(http, [
+    { path: `/api/events?ids=${quiet}`, count: WAITING - DEAF },
+    { path: "/api/events?after=0", count: DEAF, isDeaf: true },
+  ]);
   const beside = await told(daemon, http);
   const more = (rssKb(daemon.pid) - before) / 1024;
-  for (const socket of [...waiting, ...deaf]) socket.destroy();
+  others.kill("SIGKILL");
   const times = beside.p99 / alone.p99;
   return {
     name: `line → ${READING} event streams at ${EVENTS_PER_S}/s, beside ${WAITING} others of which ${DEAF} never read`,
@@ -197,8 +178,8 @@ export const http = async (): Promise<readonly Result[]> => {
   const served = { port: Number(new URL(status.http.url).port), secret };
   const { id } = await daemon.request<{ id: string }>("agent/spawn", command(["sleep", "1000"]));
   const results = process.env.ONLY
-    ? [await unary(served, id)]
-    : [await unary(served, id), await crowd(daemon, served, id)];
+    ? [await (process.env.ONLY === "crowd" ? crowd : unary)(daemon, served, id)]
+    : [await unary(daemon, served, id), await crowd(daemon, served, id)];
   await daemon.stop();
   return results;
 };

@@ -7,7 +7,8 @@ import { once } from "node:events";
 import { publicTextOf, verifierOf } from "../src/weblisk/identity/algorithms.ts";
 import { ensureIdentity, ORCHESTRATOR } from "../src/weblisk/identity/key-files.ts";
 import { RemoteAgent } from "../test/weblisk/support/agent.ts";
-import { CONNECTIONS, type Http, rate } from "./http.ts";
+import { CONNECTIONS, rate } from "./http.ts";
+import type { Http } from "./http-crowd.ts";
 import { agentBin, ascending, environment, percentile, type Result, startDaemon } from "./support.ts";
 
 const ROUNDS = 5;

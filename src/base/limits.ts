@@ -134,7 +134,7 @@ export const COMMIT_QUEUE_MAX_RECORDS = 20_000;
 /** Records in one page that a reader takes from the log. */
 export const READ_PAGE_RECORDS = 500;
 /** A page ends with the line that passes this length. */
-export const READ_PAGE_MAX_CHARS = 512 * 1024;
+export const READ_PAGE_MAX_CHARS = 128 * 1024;
 
 /** Events that wait for the machine of one worker. One more event breaks the machine, so that no event is lost in silence. */
 export const MAILBOX_MAX_EVENTS = 1_024;
@@ -675,7 +675,7 @@ export const WAKE_SLICE_MS = 10;
 /** Answers that are joined for one write; more of them go at once, so that the client reads while the next ones are made. */
 export const ANSWERS_CHUNK_CHARS = 64 * 1024;
 /** Text that is joined for one write to a watcher. */
-export const WATCHER_CHUNK_CHARS = 128 * 1024;
+export const WATCHER_CHUNK_CHARS = 64 * 1024;
 /** The resolution at which the event loop's delay is measured. */
 export const LAG_RESOLUTION_MS = 20;
 /** The window over which the event loop's delay is measured. */
