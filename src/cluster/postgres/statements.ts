@@ -335,7 +335,7 @@ export const COPY_OF = `
   from placement p left join node n on n.id = p.node
   where p.worker = $1 or p.worker_id = $1 limit 1`;
 
-const IS_STATE = `left(text, 512) ~ '"type":"worker_state_changed"'`;
+const IS_STATE = `left(text, 512) ~ '"type":"(worker_spawn_requested|worker_state_changed|worker_restart_scheduled|worker_ended)"'`;
 
 /**
  * $1: one worker by its name or id; else the workers that the node $2 does not hold, after the name $3: also ended ones with $4, only of

@@ -33,15 +33,20 @@ const workerOf = ({ worker_id, spec: text, last, ...row }: ElsewhereRow): Elsewh
   };
 };
 
-const lastOf = ({
-  seq,
-  recorded_at,
-  incarnation = 0,
-  payload,
-}: Extract<LogRecord, { readonly type: "worker_state_changed" }>): ElsewhereWorker["last"] => ({
-  state: payload.to,
-  reason: payload.reason,
-  incarnation,
-  at: recorded_at,
-  seq,
-});
+/** By the records that change the state of a worker. */
+const lastOf = (record: LogRecord): ElsewhereWorker["last"] => {
+  const { seq, recorded_at: at, incarnation = 0 } = record;
+  const changed = { incarnation, at, seq };
+  switch (record.type) {
+    case "worker_spawn_requested":
+      return { state: "pending", reason: "", ...changed };
+    case "worker_state_changed":
+      return { state: record.payload.to, reason: record.payload.reason, ...changed };
+    case "worker_restart_scheduled":
+      return { state: "backing_off", reason: record.payload.reason, ...changed };
+    case "worker_ended":
+      return { state: record.payload.state, reason: record.payload.reason, ...changed };
+    default:
+      return null;
+  }
+};
