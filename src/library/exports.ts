@@ -128,7 +128,6 @@ export type {
   WorkerView,
 } from "../runtime/replies.ts";
 export type { HoldAnswerOptions } from "./answers.ts";
-export type { ElsewhereOptions } from "./elsewhere.ts";
 export type { EngineHooks, EngineOptions } from "./engine-runtime.ts";
 export type {
   AgentEvent,
@@ -163,6 +162,7 @@ export type {
   CommandSpawnOptions,
   ConnectOptions,
   DispatchOptions,
+  ElsewhereOptions,
   ItemsOptions,
   JobOptions,
   KillOptions,
