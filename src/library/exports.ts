@@ -128,6 +128,7 @@ export type {
   WorkerView,
 } from "../runtime/replies.ts";
 export type { HoldAnswerOptions } from "./answers.ts";
+export type { ElsewhereOptions } from "./elsewhere-options.ts";
 export type { EngineHooks, EngineOptions } from "./engine-runtime.ts";
 export type {
   AgentEvent,
@@ -162,7 +163,6 @@ export type {
   CommandSpawnOptions,
   ConnectOptions,
   DispatchOptions,
-  ElsewhereOptions,
   ItemsOptions,
   JobOptions,
   KillOptions,

@@ -16,6 +16,7 @@ import { Blackboard } from "./blackboard.ts";
 import { Board } from "./board.ts";
 import { checked, checkText, invalid, optionsOf } from "./checked.ts";
 import { elsewhereOf } from "./elsewhere.ts";
+import type { ElsewhereOptions } from "./elsewhere-options.ts";
 import { type ConnectHostsOptions, connectHosts, type HostRuntimes } from "./hosts.ts";
 import { Jobs } from "./jobs.ts";
 import { RuntimeMailbox } from "./mailbox.ts";
@@ -198,7 +199,7 @@ export class Runtime<K extends string = never> extends WorkerCalls<K> {
    * Placed workers of a cluster that do not run on the node of this daemon, as its copy has them: also those of a lost machine. Rejects
    * with INVALID_STATE where the daemon is no node, and with UNAVAILABLE where the database does not answer.
    */
-  elsewhere(options: given.ElsewhereOptions = {}): Promise<ElsewherePage> {
+  elsewhere(options: ElsewhereOptions = {}): Promise<ElsewherePage> {
     return this.call(() => elsewhereOf(this.api, checked("cluster/workers", options)));
   }
 
