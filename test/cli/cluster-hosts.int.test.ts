@@ -59,7 +59,11 @@ const status = (nodes: ClusterStatus["nodes"]): ClusterStatus => ({
   keep_days: null,
 });
 const clustered = async (nodes: ClusterStatus["nodes"], more: Readonly<Record<string, Answerer>> = {}) => {
-  const daemon = await daemonWith({ "cluster/status": () => status(nodes), ...more });
+  const daemon = await daemonWith({
+    "cluster/status": () => status(nodes),
+    "cluster/workers": () => ({ workers: [], next: null }),
+    ...more,
+  });
   writeFileSync(join(daemon.stateDir, "cluster.json"), "{}");
   return daemon;
 };
