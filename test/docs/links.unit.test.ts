@@ -71,6 +71,12 @@ describe("links", () => {
     const others = pages.filter((page) => /^docs\/(?!decisions\/\d)/.test(page) && page !== INDEX);
     expect(others.filter((page) => !named.has(page))).toEqual([]);
   });
+
+  it("of the index of decisions name every decision", () => {
+    const named = new Set(linksOf("docs/decisions/README.md").map(({ file }) => file));
+    const decisions = pages.filter((page) => /^docs\/decisions\/\d/.test(page));
+    expect(decisions.filter((page) => !named.has(page))).toEqual([]);
+  });
 });
 
 it("anchors are those that GitHub makes of headings", () => {

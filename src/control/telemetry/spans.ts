@@ -38,8 +38,7 @@ export interface FoldOutput {
 
 const NOTHING: FoldOutput = { spans: [], measured: [] };
 
-/** The records that the fold reads; of AgentEvents only these kinds. */
-export const TRACED_TYPES: readonly RecordType[] = [
+const TRACED_TYPES: readonly RecordType[] = [
   "worker_spawn_requested",
   "worker_spec_changed",
   "worker_renamed",
@@ -53,7 +52,8 @@ export const TRACED_TYPES: readonly RecordType[] = [
   "worker_cancelled",
   "worker_restart_scheduled",
 ];
-export const TRACED_KINDS: readonly string[] = ["ToolCall", "ToolResult"];
+/** The filter of the records that the fold reads; of AgentEvents only these kinds. */
+export const TRACED = { types: TRACED_TYPES, kinds: ["ToolCall", "ToolResult"] } as const;
 
 interface OpenWorker {
   readonly worker: TracedWorker;

@@ -23,7 +23,7 @@ import {
 } from "../../base/limits.ts";
 import { MetricStore } from "../../control/telemetry/metrics.ts";
 import { SpanQueue } from "../../control/telemetry/queue.ts";
-import { SpanFold, TRACED_KINDS, TRACED_TYPES, type TracedWorker } from "../../control/telemetry/spans.ts";
+import { SpanFold, TRACED, type TracedWorker } from "../../control/telemetry/spans.ts";
 import { cursorOf, partsOf } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
@@ -55,7 +55,6 @@ type PostOutcome =
 /** The statuses after which OTLP allows another post of the same. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MS_PER_S = 1_000;
-const FILTER = { types: TRACED_TYPES, kinds: TRACED_KINDS };
 const compressed = promisify(gzip);
 
 /** A kind without a provider is its own. */
@@ -145,13 +144,13 @@ export class TelemetryExporter {
     });
   });
 
-  /** True if there is more to read. A log that cannot be read is looked for again. */
+  /** True if there is more to read. A log that could not be opened is opened anew. */
   private readonly readPage: Effect.Effect<boolean, HoldfastError> = Effect.gen({ self: this }, function* () {
     this.log ??= yield* attempt(this.ground.openLog);
     const { log } = this;
     const head = yield* attempt(() => log.head());
     const from = this.read ?? this.beginning(head);
-    const { lines, scanned } = yield* attempt(() => log.readLines(from, READ_PAGE_RECORDS, FILTER));
+    const { lines, scanned } = yield* attempt(() => log.readLines(from, READ_PAGE_RECORDS, TRACED));
     yield* this.take(lines.map((line) => JSON.parse(line) as LogRecord));
     this.read = scanned;
     return scanned < head;
@@ -183,18 +182,14 @@ export class TelemetryExporter {
     });
   }
 
-  private standing(): TelemetryStanding {
-    return {
+  private tell(): void {
+    this.ground.told({
       endpoint: endpointOf(this.ground.settings),
       spans_sent: this.sent,
       spans_dropped: this.queue.dropped + this.refused,
       spans_waiting: this.queue.size,
       failing: this.failing,
-    };
-  }
-
-  private tell(): void {
-    this.ground.told(this.standing());
+    });
   }
 
   /** Posts what waits, and goes on while whole batches do. A collector that is away is asked again, ever more seldom. */
@@ -236,6 +231,7 @@ export class TelemetryExporter {
       if (all.length === 0) return;
       const now_ms = yield* Clock.currentTimeMillis;
       yield* this.post(to, this.ground.encoder.metrics(all, started_ms, now_ms, to.protocol));
+      this.tell();
     });
   }
 
@@ -286,14 +282,12 @@ export class TelemetryExporter {
   private went(): PostOutcome {
     if (this.failing !== null) this.ground.log("info", "telemetry is taken again");
     this.failing = null;
-    this.tell();
     return { ok: true };
   }
 
   private failed(reason: string, again: boolean, after_ms: number): PostOutcome {
     if (this.failing === null) this.ground.log("warn", "telemetry was not taken", { reason });
     this.failing = reason;
-    this.tell();
     return { ok: false, again, after_ms: Math.min(after_ms, TELEMETRY_RETRY_MAX_MS) };
   }
 

@@ -14,7 +14,7 @@ import {
   TELEMETRY_REREAD_MS,
   TELEMETRY_THREAD_END_MAX_MS,
 } from "../../base/limits.ts";
-import { TRACED_KINDS, TRACED_TYPES, type TracedWorker } from "../../control/telemetry/spans.ts";
+import { TRACED, type TracedWorker } from "../../control/telemetry/spans.ts";
 import { CURSOR } from "../../protocol/cursor.ts";
 import type { RuntimeApi } from "../../runtime/api.ts";
 import type { Log } from "../log.ts";
@@ -25,8 +25,6 @@ import { endpointOf } from "./settings.ts";
 /** The thread's program: beside this file, as source; in a build, under a longer name. */
 const { url } = import.meta;
 const PROGRAM = new URL(url.endsWith(".ts") ? "./thread.ts" : "./telemetry-thread.js", url);
-
-const FILTER = { types: TRACED_TYPES, kinds: TRACED_KINDS };
 
 export interface TelemetryGround {
   readonly runtime: Pick<RuntimeApi, "follow" | "info">;
@@ -67,7 +65,7 @@ export class TelemetryThread implements TelemetryApi {
     return this.newest;
   }
 
-  /** Runs for ever. Interruption lets the thread post once what waits. */
+  /** Runs for ever. Interruption lets the thread read what is written, and post once what waits. */
   readonly run: Effect.Effect<void> = Effect.suspend(() =>
     Effect.forever(Effect.andThen(Effect.scoped(this.withThread), Effect.sleep(TELEMETRY_REREAD_MS))),
   );
@@ -121,7 +119,7 @@ export class TelemetryThread implements TelemetryApi {
 
   /** The follower has its place in the log before the thread is told, so that no record falls between two tellings. */
   private telling(thread: Worker): Effect.Effect<void> {
-    const next = this.ground.runtime.follow({ follow: true, filter: FILTER }, () => "enough");
+    const next = this.ground.runtime.follow({ follow: true, filter: TRACED }, () => "enough");
     return Effect.gen(function* () {
       const written = yield* Effect.forkChild(Effect.exit(next), { startImmediately: true });
       send(thread, { type: "written" });
