@@ -1,4 +1,5 @@
 /** Telemetry as a collector meets it: posts decoded by the official definitions, over the life of agents and of daemons. */
+import { rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -171,4 +172,12 @@ it("a daemon that ends posts the run that ended just before, which waited for ot
   await start("spawn", "--name", "before-the-end", "--wait", "--", "true");
   await start("daemon", "stop");
   expect(runOf("before-the-end")?.attributes["holdfast.outcome"]).toBe("completed");
+});
+
+it("the first run of a daemon is told, which began before its telemetry was loaded", async () => {
+  env.OTEL_BSP_SCHEDULE_DELAY = "100";
+  rmSync(join(commands.home, "telemetry.json"));
+  await start("spawn", "--name", "first", "--wait", "--", "true");
+  await until(() => runOf("first") !== undefined);
+  expect(runOf("first")?.attributes["holdfast.outcome"]).toBe("completed");
 });

@@ -14,7 +14,6 @@ import {
   READ_PAGE_RECORDS,
   TELEMETRY_ANSWER_MAX_BYTES,
   TELEMETRY_BATCH_MAX_SPANS,
-  TELEMETRY_BEHIND_MAX_RECORDS,
   TELEMETRY_END_MAX_MS,
   TELEMETRY_KEEP_EVERY_MS,
   TELEMETRY_REREAD_MS,
@@ -24,7 +23,7 @@ import {
 import { MetricStore } from "../../control/telemetry/metrics.ts";
 import { SpanQueue } from "../../control/telemetry/queue.ts";
 import { SpanFold, TRACED, type TracedWorker } from "../../control/telemetry/spans.ts";
-import { cursorOf, partsOf } from "../../protocol/cursor.ts";
+import { cursorOf } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { LogReader } from "../../store/event-log.ts";
@@ -69,8 +68,8 @@ export class TelemetryExporter {
   /** Opened when a whole batch waits. */
   private readonly full = Latch.makeUnsafe(false);
   private log: LogReader | undefined;
-  /** The seq up to which the log is read; undefined before the first look. */
-  private read: number | undefined;
+  /** The seq up to which the log is read. */
+  private read: number;
   private kept = { seq: -1, at_ms: Number.NEGATIVE_INFINITY };
   /** A connection for each signal, used by post after post. */
   private readonly connections = new Map<SignalSettings, Agent>();
@@ -80,6 +79,7 @@ export class TelemetryExporter {
 
   constructor(ground: ExporterGround) {
     this.ground = ground;
+    this.read = ground.from;
     this.fold = new SpanFold({ isGenAi: ground.settings.isGenAi, providerOf });
   }
 
@@ -149,21 +149,11 @@ export class TelemetryExporter {
     this.log ??= yield* attempt(this.ground.openLog);
     const { log } = this;
     const head = yield* attempt(() => log.head());
-    const from = this.read ?? this.beginning(head);
-    const { lines, scanned } = yield* attempt(() => log.readLines(from, READ_PAGE_RECORDS, TRACED));
+    const { lines, scanned } = yield* attempt(() => log.readLines(this.read, READ_PAGE_RECORDS, TRACED));
     yield* this.take(lines.map((line) => JSON.parse(line) as LogRecord));
     this.read = scanned;
     return scanned < head;
   });
-
-  /** After the kept cursor; at the end of the log if it is of another history, or too far behind. */
-  private beginning(head: number): number {
-    const { kept } = this.ground;
-    if (kept === undefined) return head;
-    const { epoch, seq } = partsOf(kept);
-    const isNear = epoch === this.ground.epoch && seq <= head && head - seq <= TELEMETRY_BEHIND_MAX_RECORDS;
-    return isNear ? seq : head;
-  }
 
   private take(records: readonly LogRecord[]): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
@@ -295,7 +285,7 @@ export class TelemetryExporter {
   private readonly keep: Effect.Effect<void> = Effect.suspend(() => {
     const { cursor_file, epoch, log } = this.ground;
     const seq = this.queue.oldest === undefined ? this.read : this.queue.oldest - 1;
-    if (seq === undefined || seq === this.kept.seq) return Effect.void;
+    if (seq === this.kept.seq) return Effect.void;
     this.kept = { seq, at_ms: performance.now() };
     const text = `${JSON.stringify({ version: 1, cursor: cursorOf(epoch, seq) })}\n`;
     return Effect.catch(

@@ -14,9 +14,10 @@ export interface TelemetryThreadData {
   readonly log_file: string;
   /** The history that the log has now. */
   readonly epoch: string;
-  /** The file with the cursor, and the cursor that it has. */
+  /** The file with the cursor. */
   readonly cursor_file: string;
-  readonly kept: string | undefined;
+  /** It tells of the records after this seq. */
+  readonly from: number;
 }
 
 export type ToTelemetry =

@@ -8,6 +8,7 @@ import * as z from "zod";
 import type { Defects } from "../../actors/defects.ts";
 import { readNamed } from "../../base/files/regular-file.ts";
 import {
+  TELEMETRY_BEHIND_MAX_RECORDS,
   TELEMETRY_FILE_MAX_BYTES,
   TELEMETRY_HEAP_MAX_MIB,
   TELEMETRY_LOOK_EVERY_MS,
@@ -15,7 +16,8 @@ import {
   TELEMETRY_THREAD_END_MAX_MS,
 } from "../../base/limits.ts";
 import { TRACED, type TracedWorker } from "../../control/telemetry/spans.ts";
-import { CURSOR } from "../../protocol/cursor.ts";
+import { CURSOR, partsOf } from "../../protocol/cursor.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeApi } from "../../runtime/api.ts";
 import type { Log } from "../log.ts";
 import type { TelemetryApi, TelemetryStanding } from "../telemetry-api.ts";
@@ -27,14 +29,14 @@ const { url } = import.meta;
 const PROGRAM = new URL(url.endsWith(".ts") ? "./thread.ts" : "./telemetry-thread.js", url);
 
 export interface TelemetryGround {
-  readonly runtime: Pick<RuntimeApi, "follow" | "info">;
+  readonly runtime: Pick<RuntimeApi, "follow" | "info" | "status">;
   readonly log: Log;
   readonly defects: Pick<Defects, "tell">;
 }
 
 const File = z.object({ version: z.literal(1), cursor: z.string().regex(CURSOR) });
 
-/** Without a file that can be read, telemetry begins at the end of the log. */
+/** Undefined without a file that can be read. */
 const keptIn = (file: string): string | undefined => {
   try {
     const bytes = readNamed(file, TELEMETRY_FILE_MAX_BYTES);
@@ -44,12 +46,22 @@ const keptIn = (file: string): string | undefined => {
   }
 };
 
+type GivenData = Omit<TelemetryThreadData, "from">;
+
+/** After the kept cursor; at the end of the log if there is none, or it is of another history, or too far behind. */
+const beginning = ({ cursor_file, epoch }: GivenData, head: number): number => {
+  const kept = keptIn(cursor_file);
+  if (kept === undefined) return head;
+  const { epoch: of, seq } = partsOf(kept);
+  return of === epoch && seq <= head && head - seq <= TELEMETRY_BEHIND_MAX_RECORDS ? seq : head;
+};
+
 export class TelemetryThread implements TelemetryApi {
   private readonly ground: TelemetryGround;
-  private readonly data: Omit<TelemetryThreadData, "kept">;
+  private readonly data: GivenData;
   private newest: TelemetryStanding;
 
-  constructor(ground: TelemetryGround, data: Omit<TelemetryThreadData, "kept">) {
+  constructor(ground: TelemetryGround, data: GivenData) {
     this.ground = ground;
     this.data = data;
     this.newest = {
@@ -66,16 +78,23 @@ export class TelemetryThread implements TelemetryApi {
   }
 
   /** Runs for ever. Interruption lets the thread read what is written, and post once what waits. */
-  readonly run: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.forever(Effect.andThen(Effect.scoped(this.withThread), Effect.sleep(TELEMETRY_REREAD_MS))),
-  );
+  readonly run: Effect.Effect<void> = Effect.suspend(() => {
+    const tried = Effect.catch(Effect.scoped(this.withThread), (error) =>
+      Effect.sync(() =>
+        this.ground.log("warn", "the log cannot be read for telemetry", { cause: error.message }),
+      ),
+    );
+    return Effect.forever(Effect.andThen(tried, Effect.sleep(TELEMETRY_REREAD_MS)));
+  });
 
   /** Until the thread fails. */
-  private readonly withThread: Effect.Effect<void, never, Scope.Scope> = Effect.gen(
+  private readonly withThread: Effect.Effect<void, HoldfastError, Scope.Scope> = Effect.gen(
     { self: this },
     function* () {
+      // Asked before the thread is loaded: what is recorded meanwhile is told, too.
+      const { head } = yield* this.ground.runtime.status();
       const thread = yield* Effect.acquireRelease(
-        Effect.sync(() => this.startThread()),
+        Effect.sync(() => this.startThread(beginning(this.data, head))),
         (started) => this.end(started),
       );
       yield* Effect.forkScoped(Effect.forever(this.telling(thread)));
@@ -84,9 +103,9 @@ export class TelemetryThread implements TelemetryApi {
     },
   );
 
-  private startThread(): Worker {
+  private startThread(from: number): Worker {
     const thread = new Worker(PROGRAM, {
-      workerData: { ...this.data, kept: keptIn(this.data.cursor_file) } satisfies TelemetryThreadData,
+      workerData: { ...this.data, from } satisfies TelemetryThreadData,
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: TELEMETRY_HEAP_MAX_MIB },

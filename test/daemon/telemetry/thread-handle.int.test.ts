@@ -3,13 +3,18 @@ import { Deferred, Effect } from "effect";
 import { expect, it } from "vitest";
 import type { OtlpSource } from "../../../src/daemon/telemetry/otlp.ts";
 import { TelemetryThread } from "../../../src/daemon/telemetry/thread-handle.ts";
+import type { RuntimeStatus } from "../../../src/runtime/api.ts";
 
 it("begins another thread after one that failed, and tells of each failure", async () => {
   const told: { readonly where: string; readonly cause: unknown }[] = [];
   const twice = Deferred.makeUnsafe<void>();
   const thread = new TelemetryThread(
     {
-      runtime: { follow: () => Effect.never, info: () => Effect.never },
+      runtime: {
+        follow: () => Effect.never,
+        info: () => Effect.never,
+        status: () => Effect.succeed({ head: 0 } as RuntimeStatus),
+      },
       log: () => undefined,
       defects: {
         tell: (where, cause) => {
