@@ -1577,6 +1577,8 @@ export const CLUSTER_GUARD_POLL_MS = 5;
 export const CLUSTER_GUARD_WORDS_MAX_BYTES = 65_536;
 /** An answer of the cluster's store that takes longer is given up; its effect may have come. */
 export const CLUSTER_ANSWER_MS = 1_000;
+/** A kill at a worker's own node follows its tombstone: the looks of that node leave the worker to it for so long. */
+export const CLUSTER_KILL_FOLLOWS_MS = 3_000;
 /** How often a node looks at its clock, and how many inputs may wait for its decisions. */
 export const CLUSTER_TICK_MS = 100;
 export const CLUSTER_INPUTS_MAX = 10_000;

@@ -15,7 +15,7 @@ import type { Rights } from "../rights.ts";
 import { broughtBy } from "./brought.ts";
 import { bootClock } from "./kept.ts";
 import { launchSpec } from "./spec.ts";
-import { ObeyedTombstones, type Tombstone } from "./tombstones.ts";
+import type { ObeyedTombstones, Tombstone } from "./tombstones.ts";
 
 /** The one who stops workers of this node in the cluster's name. */
 const CLUSTER = "cluster";
@@ -36,6 +36,7 @@ export interface MachineGround {
     "specOf" | "placed" | "brought" | "launched" | "end" | "stopped" | "killedAt"
   >;
   readonly rights: Rights;
+  readonly tombstones: ObeyedTombstones;
   /** Resolves while a guard lives. Rejects otherwise: then nothing starts. */
   readonly guarded: () => Promise<void>;
   readonly keep: (kept: KeptMembership) => void;
@@ -56,10 +57,11 @@ export class PlacedMachine implements NodeMachine {
   private readonly launching = new Set<string>();
   /** Workers whose end by a tombstone is waited for. */
   private readonly clearing = new Set<string>();
-  private readonly tombstones = new ObeyedTombstones();
+  private readonly tombstones: ObeyedTombstones;
 
   constructor(ground: MachineGround) {
     this.ground = ground;
+    this.tombstones = ground.tombstones;
   }
 
   /** Those that an earlier daemon left, in the form of its log. */
@@ -128,15 +130,23 @@ export class PlacedMachine implements NodeMachine {
     }
   }
 
-  /** A person on this machine may have killed it, too: then its end is waited for. */
+  /** A person on this machine may have killed it, or is about to: then its end is waited for. */
   private async obey(row: Tombstone): Promise<void> {
     const { worker, killer } = row;
     const isNew = this.tombstones.isNew(row);
     this.tombstones.obey(row);
     const isIts = (right: PlacedRight): boolean => right.worker === worker;
     try {
-      const here = (await this.placed()).filter((each) => this.isMine(each) && isIts(each.placed));
-      const isKilled = here.some((each) => each.isItself && isKilledByPerson(each));
+      const look = async () =>
+        (await this.placed()).filter((each) => this.isMine(each) && isIts(each.placed));
+      const areKilled = (those: readonly PlacedWorker[]): boolean =>
+        those.some((each) => each.isItself && isKilledByPerson(each));
+      let here = await look();
+      while (isNew && !areKilled(here) && this.tombstones.isExpected(row, this.now())) {
+        await this.pause();
+        here = await look();
+      }
+      const isKilled = areKilled(here);
       if (isNew && killer?.again === true) return await this.end(isIts, { ...killer, grace_ms: 0 });
       if (isNew && !isKilled) return await this.end(isIts, killer ?? AT_ONCE);
       await this.run(this.ground.runtime.wait(here.map(({ id }) => id)));

@@ -5,7 +5,12 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Effect, Exit, Schedule, Scope, Semaphore } from "effect";
-import { CLUSTER_ANSWER_MS, CLUSTER_GUARD_LOOK_MS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
+import {
+  CLUSTER_ANSWER_MS,
+  CLUSTER_GUARD_LOOK_MS,
+  CLUSTER_KILL_FOLLOWS_MS,
+  CLUSTER_RETRY_MS,
+} from "../../base/limits.ts";
 import { liveAsMember } from "../../cluster/node/membership.ts";
 import { ship } from "../../cluster/node/shipper.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
@@ -58,6 +63,7 @@ import { changeOf } from "./self.ts";
 import { sessionsAsked, sessionsOf } from "./session-locks.ts";
 import { statusOf } from "./status.ts";
 import { givingBack } from "./stopping.ts";
+import { ObeyedTombstones } from "./tombstones.ts";
 import { atMost, type TreeGround, treeDownOn, treeOn } from "./tree.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
 
@@ -81,6 +87,7 @@ interface LivingNode {
   readonly lease: Trouble;
   readonly copy: Trouble;
   isStopping: boolean;
+  readonly tombstones: ObeyedTombstones;
   readonly end: Effect.Effect<void>;
 }
 
@@ -203,9 +210,12 @@ export class NodeSeat implements ClusterApi {
   /** A database that is away is told of the end of the worker when it is back. */
   bury(ref: string, how: HowToKill): Effect.Effect<void> {
     const found = placedCalled(this.ground.runtime, ref);
-    const buried = Effect.flatMap(Effect.all([this.killer(how), found]), ([killer, one]) =>
-      one === undefined ? Effect.void : this.atDesk((store) => store.kill(one.placed.worker, killer)),
-    );
+    const buried = Effect.flatMap(Effect.all([this.killer(how), found]), ([killer, one]) => {
+      if (one === undefined) return Effect.void;
+      const { worker } = one.placed;
+      this.living?.tombstones.expectKill(worker, bootClock() + CLUSTER_KILL_FOLLOWS_MS);
+      return this.atDesk((store) => store.kill(worker, killer));
+    });
     return Effect.asVoid(Effect.exit(Effect.timeout(buried, CLUSTER_ANSWER_MS)));
   }
 
@@ -322,6 +332,7 @@ export class NodeSeat implements ClusterApi {
         lease: new Trouble((what) => log("warn", "the lease of this node is in danger", { what })),
         copy: new Trouble((what) => log("warn", "the log is not copied", { what })),
         isStopping: false,
+        tombstones: new ObeyedTombstones(),
         end: Scope.close(scope, Exit.void),
       };
       this.living = living;
@@ -371,6 +382,7 @@ export class NodeSeat implements ClusterApi {
         runtime,
         store,
         rights: this.ground.rights,
+        tombstones: living.tombstones,
         guarded: () => guard.ensure(),
         keep: (membership) => {
           const next = { ...living.kept, ...membership };
@@ -390,13 +402,12 @@ export class NodeSeat implements ClusterApi {
       this.ground.rights.setBank(new PlacedBudgets(store));
       yield* Effect.addFinalizer(() => Effect.sync(() => this.ground.rights.setBank(undefined)));
       const questions = new PlaceQuestions(store, this.ground.tell, bootClock);
-      const found = yield* Effect.promise(() => machine.found());
       const member = liveAsMember({
         node: rowOf(living.kept, store_id),
         store,
         machine,
         kept: { term, until_ms, session },
-        found,
+        found: yield* Effect.promise(() => machine.found()),
         report: living.lease.report,
         saw: (view) => questions.saw(view),
         isStopping: () => living.isStopping,

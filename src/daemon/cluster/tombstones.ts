@@ -1,4 +1,7 @@
-/** The tombstones that a node has obeyed. A kill that came twice would end the grace of its first signal, as a second one of a person does. */
+/**
+ * The tombstones that a node has obeyed, and those that a kill here follows. A kill that came twice would end the grace of its first
+ * signal, as a second one of a person does.
+ */
 import type { Killer } from "../../cluster/rows.ts";
 
 /** A worker of this node with a tombstone. */
@@ -15,6 +18,8 @@ interface ObeyedTerm {
 
 export class ObeyedTombstones {
   private readonly obeyed = new Map<string, ObeyedTerm>();
+  /** Until when the kill of a worker is expected. */
+  private readonly expected = new Map<string, number>();
 
   /** False where the node has killed the worker for it already. */
   isNew({ worker, term, killer }: Tombstone): boolean {
@@ -26,7 +31,17 @@ export class ObeyedTombstones {
     this.obeyed.set(worker, { term, again: killer?.again === true });
   }
 
+  /** A person kills the worker on this node, and the tombstone comes first. */
+  expectKill(worker: string, until_ms: number): void {
+    this.expected.set(worker, until_ms);
+  }
+
+  isExpected({ worker, killer }: Tombstone, now_ms: number): boolean {
+    return killer?.again !== true && now_ms < (this.expected.get(worker) ?? Number.NEGATIVE_INFINITY);
+  }
+
   forget(worker: string): void {
     this.obeyed.delete(worker);
+    this.expected.delete(worker);
   }
 }
