@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { listPids, readProc } from "../../src/adapters/process/identity.ts";
 import { BEAM_BRIDGE, hasBeam } from "../support/beam.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { type Daemon, startDaemon, temporaryDirectory, until } from "./support.ts";
 
 const WORKERS = 1_000;
@@ -25,7 +26,7 @@ const withBeam = async () => {
   const bridge = { socket, command: [BEAM_BRIDGE], abilities: ["pause"] };
   writeFileSync(join(stateDir, "config.yaml"), JSON.stringify({ runtimes: { beam: { bridge } } }));
   onTestFinished(() => {
-    for (const pid of bridgesAt(socket)) process.kill(pid, "SIGKILL");
+    for (const pid of bridgesAt(socket)) killIfThere(pid);
   });
   const env = { HOLDFAST_MAX_RUNNING: String(2 * WORKERS) };
   return { stateDir, socket, env, daemon: await startDaemon(stateDir, { env }) };

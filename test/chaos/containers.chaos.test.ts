@@ -13,6 +13,7 @@ import {
   podman,
   removeImage,
 } from "../skills/image.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { type Daemon, marked, sleep, startDaemon, temporaryDirectory, until } from "./support.ts";
 
 const HOW = { env: { HOME: process.env.HOME ?? "/" } };
@@ -64,15 +65,6 @@ const tracesOf = (id: string): readonly string[] => {
   );
   const cgroups = execFileSync("find", ["/sys/fs/cgroup", "-name", `*${id}*`], { encoding: "utf8" });
   return [...known.filter((one) => one === id), ...cgroups.split("\n").filter(Boolean)];
-};
-
-/** The death of one process of a container may have ended the next one. */
-const killIfThere = (pid: number): void => {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ESRCH") throw cause;
-  }
 };
 
 const isOver = (daemon: Daemon) => async (): Promise<boolean> =>

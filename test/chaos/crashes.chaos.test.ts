@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { LogRecord } from "../../src/protocol/records.ts";
 import { figure, full } from "../support/figures.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import {
   child,
   type Daemon,
@@ -125,7 +126,7 @@ test(`a daemon killed ${ROUNDS} times under load: agents go on, output is whole,
     const started = crasher.all();
     const [, , victim, startTime] = started.at(-1) ?? [];
     const crash = (): void => {
-      if (lives(Number(victim), startTime)) process.kill(Number(victim), "SIGKILL");
+      if (lives(Number(victim), startTime)) killIfThere(Number(victim));
     };
     await sleep(Math.random() * LIFE_MAX_MS);
     if (round % 2 === 0) crash();

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { readStat } from "../../src/adapters/process/identity.ts";
 import { theReaper } from "../../src/adapters/process/reaper.ts";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import {
   AGENT,
   child,
@@ -65,7 +66,7 @@ const daemonOf = (stateDir: string) => {
       .request<{ pid: number; store_id: string }>("daemon/status", {})
       .catch(() => undefined);
     const pid = status?.pid ?? readDaemonFile(stateDir)?.pid ?? 0;
-    if (lives(pid)) process.kill(pid, "SIGKILL");
+    if (lives(pid)) killIfThere(pid);
     if (status !== undefined) endMarked(status.store_id);
   });
   return { ...client, pid: () => readDaemonFile(stateDir)?.pid ?? 0 };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { CRASH_VARIABLE, type CrashPoint } from "../../src/base/crash-point.ts";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { AGENT, type Launched } from "./client.ts";
 import { type Fleet, SECRET } from "./fleet.ts";
 import { clientOf, environment, launchedDaemon, lives, startDaemon, until } from "./support.ts";
@@ -177,6 +178,6 @@ const commandDies = async (stateDir: string, fleet: Fleet, crash: Crash): Promis
 /** A daemon that is no child of the test. */
 const endHolder = async (stateDir: string): Promise<void> => {
   const pid = readDaemonFile(stateDir)?.pid ?? 0;
-  if (lives(pid)) process.kill(pid, "SIGKILL");
+  if (lives(pid)) killIfThere(pid);
   await until("it is gone", () => !lives(pid));
 };

@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { MessageReply, MessageRow } from "../../src/runtime/replies.ts";
 import { figure, full } from "../support/figures.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { type Daemon, makeLedger, sleep, startDaemon, temporaryDirectory, until } from "./support.ts";
 
 const AGENT = join(import.meta.dirname, "../fixtures/agents/converses.mjs");
@@ -119,7 +120,7 @@ test("agent and daemon are both killed with a message between them: it goes on i
   );
   const pids = await Promise.all([again, never].map(async ({ id }) => (await first.info(id)).pid as number));
   await first.kill9();
-  for (const pid of pids) process.kill(pid, "SIGKILL");
+  for (const pid of pids) killIfThere(pid);
   makeLedger(dir, "again.go");
 
   const daemon = await startDaemon(first.stateDir);

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from "node:fs
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { listPids, readStat } from "../../src/adapters/process/identity.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { AGENT, child, clientOf, endMarked, environment, temporaryDirectory, until } from "./support.ts";
 
 export const canMount = spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
@@ -61,7 +62,7 @@ export const smallDisk = async () => {
   };
   onTestFinished(async () => {
     const daemon = daemonPid();
-    if (daemon !== undefined && listPids().includes(daemon)) process.kill(daemon, "SIGKILL");
+    if (daemon !== undefined && listPids().includes(daemon)) killIfThere(daemon);
     endMarked(storeId);
     holder.kill("SIGKILL");
     await until("its namespace is gone", () => holder.signalCode !== null || holder.exitCode !== null);

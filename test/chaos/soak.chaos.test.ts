@@ -3,6 +3,7 @@ import { onTestFinished, test } from "vitest";
 import { startDaemon } from "../../bench/support.ts";
 import { runRound, takeSample, WORKERS_A_ROUND } from "../soak/round.ts";
 import { figure } from "../support/figures.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { endMarked, lives, until } from "./support.ts";
 
 const ROUNDS = 12;
@@ -12,7 +13,7 @@ test(`after ${ROUNDS * WORKERS_A_ROUND} workers that ended, were restarted, stop
   const daemon = await startDaemon({}, [`--inspect=127.0.0.1:${PORT}`]);
   const { store_id } = await daemon.request<{ store_id: string }>("daemon/status", {});
   onTestFinished(() => {
-    if (lives(daemon.pid)) process.kill(daemon.pid, "SIGKILL");
+    if (lives(daemon.pid)) killIfThere(daemon.pid);
     endMarked(store_id);
   });
   await runRound(daemon);

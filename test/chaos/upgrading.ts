@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { onTestFinished } from "vitest";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { endMarked, environment, lives, until } from "./support.ts";
 
 interface Upgraded {
@@ -26,7 +27,7 @@ export const upgrade = (agent: string, stateDir: string): Promise<Upgraded> =>
 export const endedLater = (stateDir: string, storeId: string): void =>
   void onTestFinished(async () => {
     const pid = readDaemonFile(stateDir)?.pid ?? 0;
-    if (lives(pid)) process.kill(pid, "SIGKILL");
+    if (lives(pid)) killIfThere(pid);
     await until("it is gone", () => !lives(pid));
     endMarked(storeId);
   });

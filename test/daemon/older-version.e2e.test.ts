@@ -10,6 +10,7 @@ import { readStat } from "../../src/adapters/process/identity.ts";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { endMarked, lives, marked, temporaryDirectory, until } from "../chaos/support.ts";
 import { AGENT, CACHE } from "../support/built.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { makeRepository } from "../support/repository.ts";
 import { nextVersion, oldVersion } from "../support/versions.ts";
 
@@ -99,7 +100,7 @@ const stateDirectory = () => {
   let storeId = "";
   onTestFinished(async () => {
     const pid = readDaemonFile(home)?.pid ?? 0;
-    if (pid > 0 && lives(pid)) process.kill(pid, "SIGKILL");
+    if (pid > 0 && lives(pid)) killIfThere(pid);
     if (pid > 0) await until("the daemon is gone", () => !lives(pid));
     if (storeId !== "") endMarked(storeId);
   });

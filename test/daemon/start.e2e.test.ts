@@ -20,6 +20,7 @@ import { daemonLogPath, socketPath } from "../../src/daemon/paths.ts";
 import { daemonEnvironment, startDaemon } from "../../src/daemon/start.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { type Bundle, bundled } from "../support/bundled.ts";
+import { killIfThere } from "../support/kill-if-there.ts";
 import { connect as connectToSocket, removeDirectory, temporaryDirectory, until } from "./support/wire.ts";
 
 let made: Bundle | undefined;
@@ -58,7 +59,7 @@ describe("starting a daemon", () => {
     // A daemon may still be starting that no client connected to. It would outlive the one that it loses to.
     await until("the daemons are gone", () => {
       const pids = daemonsOf(root);
-      for (const pid of pids) process.kill(pid, "SIGKILL");
+      for (const pid of pids) killIfThere(pid);
       return pids.length === 0;
     });
     await removeDirectory(root);

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, it } from "vitest";
 import { type Commands, makeCommands, until } from "../../cli/support/commands.ts";
+import { killIfThere } from "../../support/kill-if-there.ts";
 import { child, makeCanary } from "./support.ts";
 
 const made: Commands[] = [];
@@ -23,7 +24,7 @@ it("the search by the marker finds it where launcher and agent were killed", asy
   const { commands, canary } = await started();
   const agent = (await commands.agent("info", "w")).data.pid as number;
   const launcher = Number(readFileSync(`/proc/${agent}/stat`, "latin1").split(") ")[1]!.split(" ")[1]);
-  for (const one of [launcher, agent]) process.kill(one, "SIGKILL");
+  for (const one of [launcher, agent]) killIfThere(one);
   await until(() => !canary.isHeld());
 });
 

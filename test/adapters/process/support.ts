@@ -10,6 +10,7 @@ import { isAlive } from "../../../src/adapters/process/identity.ts";
 import type { ProcessRun } from "../../../src/adapters/process/run.ts";
 import { makeProcessSpawner, type ProcessSpawnerOptions } from "../../../src/adapters/process/spawner.ts";
 import type { LaunchRequest } from "../../../src/adapters/spawner.ts";
+import { killIfThere } from "../../support/kill-if-there.ts";
 
 export const child = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/children/${name}`, import.meta.url));
@@ -67,7 +68,7 @@ export const makeBench = (over: Partial<ProcessSpawnerOptions> = {}) => {
     for (const run of runs) {
       await run.kill();
       await run.sweep();
-      if (isAlive(run.launcher)) process.kill(run.launcher.pid, "SIGKILL");
+      if (isAlive(run.launcher)) killIfThere(run.launcher.pid);
     }
     await spawner.close();
   });

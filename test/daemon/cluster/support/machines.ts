@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Commands, makeCommands, until } from "../../../cli/support/commands.ts";
+import { killIfThere } from "../../../support/kill-if-there.ts";
 import { type OwnDaemon, withDaemon } from "./own-daemon.ts";
 
 export interface ClusterMachine extends Commands {
@@ -141,12 +142,7 @@ export class ClusterOfMachines {
   /** The machine loses its power: all its processes end at once, without a word. */
   powerOff({ home }: ClusterMachine): void {
     for (let left = processesOf(home); left.length > 0; left = processesOf(home))
-      for (const pid of left)
-        try {
-          process.kill(pid, "SIGKILL");
-        } catch {
-          // It has ended.
-        }
+      for (const pid of left) killIfThere(pid);
   }
 
   async close(): Promise<void> {
