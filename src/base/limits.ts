@@ -1595,6 +1595,9 @@ export const CLUSTER_QUESTIONS_AT_ONCE = 16;
 /** A node takes a part of a placed worker's budget that is one in so many; and asks again after this time where little is left. */
 export const CLUSTER_BUDGET_PORTIONS = 16;
 export const CLUSTER_BUDGET_AGAIN_MS = 5_000;
+/** Portions that go back once the cluster answers, and for how long a daemon tries. After that they count as spent. */
+export const CLUSTER_UNSETTLED_MAX = 1_000;
+export const CLUSTER_UNSETTLED_MS = 3_600_000;
 /** Nodes that spend one budget of a file look at it so often; it is spent where a node found nothing left at so many looks in a row. */
 export const CLUSTER_TREE_BUDGET_LOOK_MS = 1_000;
 export const CLUSTER_TREE_BUDGET_LOOKS = 3;

@@ -65,19 +65,6 @@ export const report = (budget: LeasedBudget, node: string, spent: number): Lease
   return { ...budget, portions: new Map(budget.portions).set(node, { ...held, spent }) };
 };
 
-/**
- * A node gives its portion back. One that died does not say what it spent: then all of its portion counts as spent, because nobody
- * knows better.
- */
-export const close = (budget: LeasedBudget, node: string, spent: number | "unknown"): LeasedBudget => {
-  const held = budget.portions.get(node);
-  if (held === undefined) return budget;
-  const portions = new Map(budget.portions);
-  portions.delete(node);
-  const used = spent === "unknown" ? held.granted : Math.max(spent, held.spent);
-  return { ...budget, portions, spent: budget.spent + used };
-};
-
 /** The budget of a file: several nodes spend from it at once (decision 0094). */
 export interface AskedShare {
   readonly wished: number;

@@ -8,6 +8,13 @@ export class ClusterError extends Error {
   }
 }
 
+/** A worker has another term or node by now than the one who asks for it. */
+export class RightOverError extends ClusterError {
+  constructor(worker: string) {
+    super(`This node has no right to ${worker} any more.`, "See where it runs with: agent cluster status");
+  }
+}
+
 /** Its name is held by a lease that is not its own. */
 export class NameHeldError extends ClusterError {
   constructor(name: string, isOwnLog: boolean) {

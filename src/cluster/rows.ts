@@ -69,6 +69,8 @@ export interface RunFence extends NodeFence {
   readonly term: number;
 }
 
+export type HeldRight = Pick<RunFence, "worker" | "node" | "term">;
+
 export interface NodeInView extends ClusterNode {
   /** Workers that are placed there under its term, and shall run. 0 everywhere while no worker waits for a node: nobody asks then. */
   readonly load: number;

@@ -3,7 +3,7 @@
  * answer says so; a rejection leaves open whether the call took effect.
  */
 import type { LeasedBudget } from "./budgets.ts";
-import type { ClusterView, NewNode, NewPlacement, NodeFence, RunFence } from "./rows.ts";
+import type { ClusterView, HeldRight, NewNode, NewPlacement, NodeFence, RunFence } from "./rows.ts";
 
 /** A record of a daemon's log, as it is copied. */
 export interface CopiedRecord {
@@ -63,12 +63,16 @@ export interface ClusterStore {
   append(node: string, log: LogName, records: readonly CopiedRecord[]): Promise<number>;
   /** A page of a worker's records, in the order of their copying: after a claim, all that there will ever be of the terms before. */
   stream(worker: string, after: number): Promise<StreamPage>;
-  /** The change of a budget is decided while nobody else changes it. Without `after` it stays as it is. */
+  /**
+   * The change of a budget is decided while nobody else changes it. Without `after` it stays as it is. Rejects with RightOverError if
+   * there is a `right`, and the worker has another term or node by now.
+   */
   withBudget<Result>(
     name: string,
     change: (before: LeasedBudget | undefined) => {
       readonly after?: LeasedBudget | undefined;
       readonly result: Result;
     },
+    right?: HeldRight,
   ): Promise<Result>;
 }

@@ -32,6 +32,12 @@ export class Rights implements Leases, Budgets {
     return right?.term === term && right.mayStart();
   }
 
+  /** The newest right to a worker; undefined where this daemon never had any. */
+  to(worker: string, node: string): { worker: string; node: string; term: number } | undefined {
+    const term = this.held.get(worker)?.term;
+    return term === undefined ? undefined : { worker, node, term };
+  }
+
   /** Undefined: this daemon is no node now. */
   setBank(bank: Budgets | undefined): void {
     this.bank = bank;

@@ -15,9 +15,11 @@ import {
 } from "../../base/limits.ts";
 import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
 import type { DrainedWorker } from "../drain.ts";
+import { RightOverError } from "../errors.ts";
 import type {
   ClusterOverview,
   ClusterView,
+  HeldRight,
   Killer,
   NewNode,
   NewPlacement,
@@ -379,13 +381,18 @@ export class PostgresStore implements ClusterStore {
       readonly after?: LeasedBudget | undefined;
       readonly result: Result;
     },
+    right?: HeldRight,
   ): Promise<Result> {
+    const held = right === undefined ? [] : [right.worker, right.node, right.term];
+    const put = right === undefined ? statements.PUT_BUDGET : statements.PUT_HELD_BUDGET;
     for (let tries = 1; ; tries++) {
       const [row] = await this.rows<{ version: number; content: BudgetContent }>(statements.BUDGET, [name]);
       const { after, result } = change(row === undefined ? undefined : budgetOf(row.content));
       if (after === undefined) return result;
       const content: BudgetContent = { ...after, portions: Object.fromEntries(after.portions) };
-      if (await this.changes(statements.PUT_BUDGET, [name, row?.version ?? 0, content])) return result;
+      if (await this.changes(put, [name, row?.version ?? 0, content, ...held])) return result;
+      if (right !== undefined && !(await this.changes(statements.IS_HELD, held)))
+        throw new RightOverError(right.worker);
       if (tries >= CLUSTER_BUDGET_TRIES_MAX)
         throw new Error(`The budget ${name} was changed by others ${tries} times.`);
     }

@@ -18,9 +18,11 @@ import {
   settle,
   share,
 } from "../../cluster/budgets.ts";
+import type { HeldRight } from "../../cluster/rows.ts";
 import type { ClusterStore } from "../../cluster/store.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { Budget } from "../../protocol/worker.ts";
+import type { Rights } from "../rights.ts";
 
 type BudgetStore = Pick<ClusterStore, "withBudget">;
 type BoundName = keyof Budget;
@@ -30,6 +32,9 @@ export const rowsOf = (name: BudgetName): string => ("tree" in name ? `${name.tr
 
 /** Dollars are divided; the others are whole. */
 const stepOf = (field: BoundName): number => (field === "usd" ? 1e-9 : 1);
+
+/** The right by which this node runs a worker. */
+type RightTo = (worker: string) => HeldRight | undefined;
 
 interface TakenOfBound {
   readonly limits: number;
@@ -47,16 +52,20 @@ interface ChangedBound<Result> {
 
 export class PlacedBudgets implements Budgets {
   private readonly store: BudgetStore;
+  private readonly rightTo: RightTo;
 
-  constructor(store: BudgetStore) {
+  constructor(store: BudgetStore, rightTo: RightTo = () => undefined) {
     this.store = store;
+    this.rightTo = rightTo;
   }
 
   async take(asked: AskedPortion): Promise<GrantedPortion> {
     const isShared = "tree" in asked.name;
-    const taken = await this.each(asked.name, asked.budget, (known, field) =>
-      isShared ? shared(known, field, asked) : portioned(known, field, asked),
-    );
+    // A portion is for the node that runs the worker now. The spending of any node counts.
+    const right = "worker" in asked.name ? this.rightTo(asked.name.worker) : undefined;
+    const change = (known: LeasedBudget | undefined, field: BoundName) =>
+      isShared ? shared(known, field, asked) : portioned(known, field, asked);
+    const taken = await this.each(asked.name, asked.budget, change, right);
     const of = (part: "limits" | "granted" | "elsewhere" | "told"): Budget =>
       Object.fromEntries(taken.map(([field, one]) => [field, one[part]]));
     const whole = { limits: of("limits"), granted: of("granted"), elsewhere: of("elsewhere") };
@@ -99,15 +108,24 @@ export class PlacedBudgets implements Budgets {
     name: BudgetName,
     budget: Budget,
     change: (known: LeasedBudget | undefined, field: BoundName) => ChangedBound<Result>,
+    right?: HeldRight,
   ): Promise<readonly (readonly [BoundName, Result])[]> {
     const fields = Object.keys(budget) as BoundName[];
     const changed = fields.map(async (field) => {
-      const result = await this.store.withBudget(`${rowsOf(name)}/${field}`, (known) => change(known, field));
+      const result = await this.store.withBudget(
+        `${rowsOf(name)}/${field}`,
+        (known) => change(known, field),
+        right,
+      );
       return [field, result] as const;
     });
     return inTime(Promise.all(changed));
   }
 }
+
+/** Those of a node, which takes portions by its rights alone. */
+export const budgetsOf = (node: string, store: BudgetStore, rights: Pick<Rights, "to">): Budgets =>
+  new PlacedBudgets(store, (worker) => rights.to(worker, node));
 
 const fresh = (limit: number): LeasedBudget => ({ limit, portions: new Map(), spent: 0 });
 

@@ -44,7 +44,7 @@ import {
 import type { Log } from "../log.ts";
 import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
-import { PlacedBudgets } from "./budgets.ts";
+import { budgetsOf } from "./budgets.ts";
 import { copiedPage } from "./copied.ts";
 import { makeTables, tendingDays } from "./days.ts";
 import { killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
@@ -399,7 +399,7 @@ export class NodeSeat implements ClusterApi {
         Effect.exit,
         Effect.repeat(Schedule.spaced(CLUSTER_GUARD_LOOK_MS)),
       );
-      this.ground.rights.setBank(new PlacedBudgets(store));
+      this.ground.rights.setBank(budgetsOf(name, store, this.ground.rights));
       yield* Effect.addFinalizer(() => Effect.sync(() => this.ground.rights.setBank(undefined)));
       const questions = new PlaceQuestions(store, this.ground.tell, bootClock);
       const member = liveAsMember({

@@ -27,6 +27,7 @@ import { Account, ANSWERS, type BudgetAnswer, type BudgetQuestion } from "./acco
 import { askerOf, type GuardedSupervisor, keyOf, type Owner, Owners } from "./budget-owners.ts";
 import { Meters } from "./meters.ts";
 import { portionFor } from "./portions.ts";
+import { Unsettled } from "./unsettled.ts";
 
 export interface AccountPorts {
   readonly log: EventLog;
@@ -67,10 +68,12 @@ export class Accounts implements Spending {
    */
   private readonly ending = new Map<string, number>();
   private readonly owners: Owners;
+  private readonly unsettled: Unsettled;
 
   constructor(ports: AccountPorts) {
     this.ports = ports;
     this.owners = new Owners(ports.log, ports.views, ports.live);
+    this.unsettled = new Unsettled(ports.monoMs);
   }
 
   /** Sets the search for a supervisor by its path, because trees are made later. */
@@ -90,6 +93,7 @@ export class Accounts implements Spending {
     const row = this.ports.views.worker(worker.id);
     for (const owner of counted) {
       const account = this.accountOf(owner);
+      this.unsettled.forget(keyOf(owner));
       if (row !== undefined) account.meters.counted(row, open);
       account.meters.ran(worker.id, this.wallOf(worker));
       this.check(account);
@@ -144,11 +148,12 @@ export class Accounts implements Spending {
   /** Called when a worker's life has ended. */
   left(id: string): void {
     for (const owner of this.owners.of(id)) {
-      const account = this.accounts.get(keyOf(owner));
-      if (owner.tree !== null || askerOf(owner) !== id || account?.leased === undefined) continue;
-      account.leased.settle(account.meters.sum);
+      if (owner.tree !== null || askerOf(owner) !== id || owner.leased === undefined) continue;
+      // One that is found ended at a start has none yet.
+      const { leased, meters, asking } = this.accountOf(owner);
+      if (leased !== undefined) this.unsettled.settle(keyOf(owner), leased, meters.sum);
       // A next life of the worker takes portions anew.
-      if (!account.asking) this.accounts.delete(keyOf(owner));
+      if (!asking) this.accounts.delete(keyOf(owner));
     }
     this.waiters.delete(id);
     this.ending.delete(id);
@@ -160,6 +165,7 @@ export class Accounts implements Spending {
 
   readonly tick = (): void => {
     this.owners.freshen();
+    this.unsettled.again();
     for (const [key, account] of this.accounts) this.lookAt(key, account);
   };
 
@@ -167,7 +173,7 @@ export class Accounts implements Spending {
   forget(tree: string): void {
     for (const [key, { owner, leased, meters }] of this.accounts) {
       if (owner.tree !== tree) continue;
-      leased?.settle(meters.sum);
+      if (leased !== undefined) this.unsettled.settle(key, leased, meters.sum);
       this.accounts.delete(key);
     }
     this.owners.freshen();

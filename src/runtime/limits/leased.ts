@@ -157,15 +157,18 @@ export class PortionedBudget {
     this.askAgainAt = 0;
   }
 
-  /** It spends no more here, so the rest is for others. Without an answer the rest counts as spent. */
-  settle(spent: SpentAmounts): void {
+  /** It spends no more here, so the rest is for others. False without an answer: the rest counts as spent until there is one. */
+  settle(spent: SpentAmounts): Promise<boolean> {
     const settling = () =>
-      this.budgets.settle({ ...this.asker(), budget: this.limits, spent }).catch(() => {});
+      this.budgets.settle({ ...this.asker(), budget: this.limits, spent }).then(
+        () => true,
+        () => false,
+      );
     this.round += 1;
     this.isSettled = true;
-    void settling();
+    const told = settling();
     // A portion that is being taken may be granted after it.
-    if (this.isAsking) void this.taking.then(settling);
+    return this.isAsking ? this.taking.then(settling) : told;
   }
 
   protected hear({ limits, granted, elsewhere }: GrantedPortion, spent: SpentAmounts): void {

@@ -1,7 +1,15 @@
 /** A cluster's store in memory, for its contract: what Postgres must do, each call at once. */
 import { CLUSTER_STREAM_PAGE_RECORDS } from "../../../src/base/limits.ts";
 import type { LeasedBudget } from "../../../src/cluster/budgets.ts";
-import type { ClusterView, NewNode, NewPlacement, NodeFence, RunFence } from "../../../src/cluster/rows.ts";
+import { RightOverError } from "../../../src/cluster/errors.ts";
+import type {
+  ClusterView,
+  HeldRight,
+  NewNode,
+  NewPlacement,
+  NodeFence,
+  RunFence,
+} from "../../../src/cluster/rows.ts";
 import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../../../src/cluster/store.ts";
 import { MemoryRows } from "./memory-rows.ts";
 
@@ -92,7 +100,11 @@ export class MemoryStore implements ClusterStore {
       readonly after?: LeasedBudget | undefined;
       readonly result: Result;
     },
+    right?: HeldRight,
   ): Promise<Result> {
+    const row = right && this.rows.placements.get(right.worker);
+    if (right !== undefined && (row?.term !== right.term || row.node !== right.node))
+      throw new RightOverError(right.worker);
     const { after, result } = change(this.budgets.get(name));
     if (after !== undefined) this.budgets.set(name, after);
     return result;

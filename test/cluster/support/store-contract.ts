@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { CLUSTER_STREAM_PAGE_RECORDS } from "../../../src/base/limits.ts";
 import { grant, leftOf } from "../../../src/cluster/budgets.ts";
+import { RightOverError } from "../../../src/cluster/errors.ts";
 import type { NewNode, NewPlacement, NodeFence, Placement, RunFence } from "../../../src/cluster/rows.ts";
 import type { ClusterStore, CopiedRecord } from "../../../src/cluster/store.ts";
 
@@ -336,5 +337,27 @@ export const holdsContract = (open: () => Promise<ClusterStore>): void => {
     expect(granted.reduce((sum, each) => sum + each, 0)).toBe(50);
     const left = await store.withBudget("b", (before) => ({ after: before!, result: leftOf(before!) }));
     expect(left).toBe(0);
+  });
+
+  it("a node whose term of a worker was claimed away takes nothing of its budget", async () => {
+    const store = await open();
+    const [a, b] = [await joined(store, "a"), await joined(store, "b")];
+    const old = await running(store, "w", a);
+    const take = (right: RunFence): Promise<number> =>
+      store.withBudget(
+        "w/turns",
+        (before = { limit: 50, portions: new Map(), spent: 0 }) => {
+          const { budget, granted } = grant(before, right.node, 4);
+          return { after: budget, result: granted };
+        },
+        right,
+      );
+    expect([await take(old), await take(old)]).toEqual([4, 4]);
+    await store.bury("a", 1, 0);
+    await store.claim("w", 1, b);
+    await expect(take(old)).rejects.toThrow(RightOverError);
+    expect(await take({ ...b, worker: "w", term: 2 })).toBe(4);
+    const left = await store.withBudget("w/turns", (before) => ({ result: leftOf(before!) }));
+    expect(left).toBe(38);
   });
 };

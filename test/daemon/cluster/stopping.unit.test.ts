@@ -56,3 +56,15 @@ it("a node that a person drained gives its workers back, and stays drained", asy
   expect([state, told]).toEqual(["draining", []]);
   expect(await claims("stops")).toBe(true);
 });
+
+it("a drain that comes while it gives back is not lost: its next daemon takes no worker", async () => {
+  const store = new MemoryStore();
+  await store.join(nodeOf("a"), "before");
+  await store.place({ worker: "w", spec_digest: "", on_partition: "stop", needs: {} });
+  await store.claim("w", 0, { node: "a", node_term: 1 });
+  const isOver = async (): Promise<boolean> => !(await store.drain("a", true));
+  await giveBack(store, { node: "a", node_term: 1, goesOn: new Set(), isOver, forgetLease: () => undefined });
+  expect((await store.view("a")).nodes[0]?.state).toBe("dead");
+  await store.join(nodeOf("a"), "after");
+  expect((await store.view("a")).nodes[0]?.state).toBe("draining");
+});

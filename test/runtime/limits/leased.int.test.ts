@@ -3,6 +3,7 @@ import { expect, it } from "@effect/vitest";
 import { Effect } from "effect";
 import type { Budgets } from "../../../src/actors/ports.ts";
 import { claudeCode } from "../../../src/adapters/kinds/claude-code/index.ts";
+import { CLUSTER_BUDGET_AGAIN_MS } from "../../../src/base/limits.ts";
 import { elapse, memoryMachine, nth, settled, spec } from "../memory-runtime.ts";
 
 const RIGHT = { node: "a", worker: "w", term: 1, on_partition: "continue" } as const;
@@ -79,4 +80,48 @@ it.effect(
       yield* spend(BUDGET_USD, LATER_MS);
       expect(types()).toContain("worker_limit_reached");
     }),
+);
+
+/** The clock of `elapse` is one of seconds. */
+const AGAIN_S = CLUSTER_BUDGET_AGAIN_MS / 1_000;
+
+it.effect("a worker that is found ended at a start gives its rest back, once the cluster can be asked", () =>
+  Effect.gen(function* () {
+    const { budgets, leases } = makeCluster();
+    const settled_usd: (number | undefined)[] = [];
+    const at = { isAway: true };
+    const settle: Budgets["settle"] = async ({ spent }) => {
+      if (at.isAway) throw new Error("away");
+      settled_usd.push(spent.usd);
+    };
+    const services = { adapterFor: () => claudeCode, budgets: { ...budgets, settle }, leases };
+    const machine = yield* memoryMachine;
+    const first = yield* machine.boot(services);
+    const of = { kind: "claude_code", argv: [], prompt: "Go.", restart: "temporary" };
+    const { id } = yield* first.runtime.spawn(
+      spec({ name: "w", ...of, budget: { usd: BUDGET_USD } } as never),
+      {
+        placed: RIGHT,
+      } as never,
+    );
+    const run = yield* nth(machine.memory, 1);
+    run.print("stdout", result(2.5));
+    yield* settled;
+    yield* elapse(AGAIN_S);
+    yield* first.crash;
+    run.exit(0);
+
+    const second = yield* machine.boot(services);
+    yield* second.runtime.wait([id]);
+    yield* elapse(2 * AGAIN_S);
+    yield* settled;
+    expect(settled_usd).toEqual([]);
+    at.isAway = false;
+    yield* elapse(2 * AGAIN_S);
+    yield* settled;
+    expect(settled_usd).toEqual([2.5]);
+    yield* elapse(2 * AGAIN_S);
+    yield* settled;
+    expect(settled_usd).toEqual([2.5]);
+  }),
 );
