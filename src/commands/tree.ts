@@ -86,7 +86,7 @@ export const TREE_COMMANDS = inGroup("Start and stop", [
     exits: [2, 5, 6, 8, 10, 11],
     summary: "Bring a tree in line with its file: holdfast.yaml",
     details:
-      "Starts workers that are new, restarts those that changed, stops those that the file no longer has, and leaves the rest alone. Returns once the tree runs, or once the first worker fails. Starts the daemon if none runs. See docs/reference/tree-file.md.",
+      "Starts workers that are new, restarts those that changed, stops those that the file no longer has, and leaves the rest alone. Returns once the tree runs, or once the first worker fails. A tree that agent down is stopping is brought up after that. Starts the daemon if none runs. See docs/reference/tree-file.md.",
     flags: [
       treeFile,
       variable,

@@ -94,6 +94,31 @@ describe("agent up", () => {
     expect(await processes()).toEqual({});
   });
 
+  it("waits for a take-down of the same tree, and brings it up after that", async () => {
+    const end = join(directory, "may-end");
+    const script = `trap '' TERM; until [ -e ${end} ]; do sleep 0.05; done`;
+    const child = { name: "slow", argv: ["sh", "-c", script], grace: "60s", restart: "transient" };
+    const text = JSON.stringify({ version: 1, name: "leaving", tree: { children: [child] } });
+    expect((await up(text)).exit).toBe(0);
+    const stateOf = async () => (await commands.agent("info", "slow")).data?.state;
+    await until(async () => (await stateOf()) === "running");
+    const down = commands.start(["down", "-f", file]);
+    await until(async () => (await stateOf()) === "stopping");
+    const anew = commands.start(["-o", "json", "up", "-f", file, "--detach"]);
+    const inFlight = async () => (await commands.agent("daemon", "status")).data.requests_in_flight as number;
+    // This question is one of them.
+    await until(async () => anew.child.exitCode !== null || (await inFlight()) === 3);
+    expect(anew.child.exitCode).toBeNull();
+    writeFileSync(end, "");
+    expect((await down.ended).exit).toBe(0);
+    rmSync(end);
+    const { exit, stdout } = await anew.ended;
+    expect([exit, JSON.parse(stdout).data]).toMatchObject([0, { tree: "leaving", effect: "created" }]);
+    await until(async () => (await stateOf()) === "running");
+    writeFileSync(end, "");
+    expect((await commands.agent("down", "-f", file)).exit).toBe(0);
+  });
+
   it("gives each worker the variables that it names, and not those that another one names", async () => {
     const show =
       'argv: [sh, -c, "echo \\"$KEY\\" \\"$${SHOP_KEY-none}\\"; exec sleep 600"], ready: { first_event: true }';

@@ -7,6 +7,7 @@ import { treeIn } from "../../protocol/tree-standing.ts";
 import { NOTHING_PLACED, type PlacedTree } from "../cluster-api.ts";
 import { invalidRequest } from "../request.ts";
 import { type Handlers, keyed, type RequestHandler } from "./handler.ts";
+import { takeDowns } from "./takedowns.ts";
 
 const apply: RequestHandler<"tree/apply"> = {
   lifetime: "command",
@@ -87,6 +88,16 @@ const notSeen = (tree: string, { code, message }: HoldfastError): HoldfastError 
   );
 
 export const TREES: Handlers<"tree/apply" | "tree/down"> = {
-  "tree/apply": keyed(apply),
-  "tree/down": keyed(down),
+  "tree/apply": keyed({
+    ...apply,
+    run: (services, asked, ...rest) => {
+      const up = apply.run(services, asked, ...rest);
+      return asked.dry_run ? up : takeDowns(services.runtime).after(asked.tree.name, up);
+    },
+  }),
+  "tree/down": keyed({
+    ...down,
+    run: (services, asked, ...rest) =>
+      takeDowns(services.runtime).during(asked.name, down.run(services, asked, ...rest)),
+  }),
 };

@@ -27,7 +27,7 @@ import { Account, ANSWERS, type BudgetAnswer, type BudgetQuestion } from "./acco
 import { askerOf, type GuardedSupervisor, keyOf, type Owner, Owners } from "./budget-owners.ts";
 import { Meters } from "./meters.ts";
 import { portionFor } from "./portions.ts";
-import { Unsettled } from "./unsettled.ts";
+import { Settlements } from "./settlements.ts";
 
 export interface AccountPorts {
   readonly log: EventLog;
@@ -68,12 +68,12 @@ export class Accounts implements Spending {
    */
   private readonly ending = new Map<string, number>();
   private readonly owners: Owners;
-  private readonly unsettled: Unsettled;
+  private readonly settlements: Settlements;
 
   constructor(ports: AccountPorts) {
     this.ports = ports;
     this.owners = new Owners(ports.log, ports.views, ports.live);
-    this.unsettled = new Unsettled(ports.monoMs);
+    this.settlements = new Settlements(ports.monoMs);
   }
 
   /** Sets the search for a supervisor by its path, because trees are made later. */
@@ -93,7 +93,7 @@ export class Accounts implements Spending {
     const row = this.ports.views.worker(worker.id);
     for (const owner of counted) {
       const account = this.accountOf(owner);
-      this.unsettled.forget(keyOf(owner));
+      this.settlements.forget(keyOf(owner));
       if (row !== undefined) account.meters.counted(row, open);
       account.meters.ran(worker.id, this.wallOf(worker));
       this.check(account);
@@ -151,7 +151,7 @@ export class Accounts implements Spending {
       if (owner.tree !== null || askerOf(owner) !== id || owner.leased === undefined) continue;
       // One that is found ended at a start has none yet.
       const { leased, meters, asking } = this.accountOf(owner);
-      if (leased !== undefined) this.unsettled.settle(keyOf(owner), leased, meters.sum);
+      if (leased !== undefined) this.settlements.settle(keyOf(owner), leased, meters.sum);
       // A next life of the worker takes portions anew.
       if (!asking) this.accounts.delete(keyOf(owner));
     }
@@ -165,7 +165,7 @@ export class Accounts implements Spending {
 
   readonly tick = (): void => {
     this.owners.freshen();
-    this.unsettled.again();
+    this.settlements.again();
     for (const [key, account] of this.accounts) this.lookAt(key, account);
   };
 
@@ -173,7 +173,7 @@ export class Accounts implements Spending {
   forget(tree: string): void {
     for (const [key, { owner, leased, meters }] of this.accounts) {
       if (owner.tree !== tree) continue;
-      if (leased !== undefined) this.unsettled.settle(key, leased, meters.sum);
+      if (leased !== undefined) this.settlements.settle(key, leased, meters.sum);
       this.accounts.delete(key);
     }
     this.owners.freshen();

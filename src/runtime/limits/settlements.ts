@@ -3,16 +3,16 @@ import { CLUSTER_BUDGET_AGAIN_MS, CLUSTER_UNSETTLED_MAX, CLUSTER_UNSETTLED_MS } 
 import type { SpentAmounts } from "../../supervisor/budgets/budgets.ts";
 import type { PortionedBudget } from "./leased.ts";
 
-interface UnsettledPortion {
+interface PortionToSettle {
   readonly portion: PortionedBudget;
   readonly spent: SpentAmounts;
   readonly since: number;
   askAgainAt: number;
 }
 
-export class Unsettled {
+export class Settlements {
   private readonly monoMs: () => number;
-  private readonly left = new Map<string, UnsettledPortion>();
+  private readonly left = new Map<string, PortionToSettle>();
 
   constructor(monoMs: () => number) {
     this.monoMs = monoMs;
@@ -40,7 +40,7 @@ export class Unsettled {
     }
   };
 
-  private ask(key: string, one: UnsettledPortion): void {
+  private ask(key: string, one: PortionToSettle): void {
     void one.portion.settle(one.spent).then((isTold) => {
       if (isTold && this.left.get(key) === one) this.left.delete(key);
     });
