@@ -1538,9 +1538,11 @@ export const TELEMETRY_THREAD_END_MAX_MS = 4_000;
 export const TELEMETRY_BEHIND_MAX_RECORDS = 100_000;
 /** The heap of the thread of telemetry: the queue, a page, what is made of them for a post. */
 export const TELEMETRY_HEAP_MAX_MIB = 64;
+/** Its space for new objects. */
+export const TELEMETRY_NEW_MAX_MIB = 24;
 /** How often the thread of telemetry is told that the log has more, while it does; and its priority, as `nice` has it. */
 export const TELEMETRY_LOOK_EVERY_MS = 100;
-export const TELEMETRY_NICE = 10;
+export const TELEMETRY_NICE = 19;
 /** Before the log is read again after it could not be, and before the next thread after one that failed. */
 export const TELEMETRY_REREAD_MS = 1_000;
 /** Headers that a configuration may add to each post. */

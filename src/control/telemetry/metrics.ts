@@ -54,6 +54,13 @@ export interface MetricSeries {
 /** The attribute by which OpenTelemetry marks what found no series of its own. */
 const OVERFLOW: SpanAttributes = { "otel.metric.overflow": true };
 
+/** Series of one name have the same attributes, in one order. */
+const keyOf = (name: string, attributes: SpanAttributes): string => {
+  let key = name;
+  for (const attribute in attributes) key += `\0${attributes[attribute]}`;
+  return key;
+};
+
 export class MetricStore {
   private readonly series = new Map<string, MetricSeries>();
 
@@ -73,7 +80,7 @@ export class MetricStore {
   }
 
   private seriesOf(name: string, attributes: SpanAttributes): MetricSeries {
-    const key = `${name} ${JSON.stringify(attributes)}`;
+    const key = keyOf(name, attributes);
     const known = this.series.get(key);
     if (known !== undefined) return known;
     if (attributes !== OVERFLOW && this.series.size >= TELEMETRY_SERIES_MAX)

@@ -135,8 +135,8 @@ export class SpanFold {
   }
 
   /** False: `learn` has to tell of the worker before its record is taken. */
-  knows({ type, worker_id = "" }: LogRecord): boolean {
-    return type === "worker_spawn_requested" || this.workers.has(worker_id);
+  knows({ type, worker_id }: LogRecord): boolean {
+    return type === "worker_spawn_requested" || worker_id === undefined || this.workers.has(worker_id);
   }
 
   learn(worker_id: string, worker: TracedWorker): void {

@@ -55,6 +55,7 @@ type PostOutcome =
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MS_PER_S = 1_000;
 const compressed = promisify(gzip);
+const parsed = (line: string): LogRecord => JSON.parse(line);
 
 /** A kind without a provider is its own. */
 const providerOf = (agent_kind: string): string =>
@@ -150,26 +151,35 @@ export class TelemetryExporter {
     const { log } = this;
     const head = yield* attempt(() => log.head());
     const { lines, scanned } = yield* attempt(() => log.readLines(this.read, READ_PAGE_RECORDS, TRACED));
-    yield* this.take(lines.map((line) => JSON.parse(line) as LogRecord));
+    let isLearned = false;
+    // One record at a time: a page of them that lives at once is copied by each collection of V8.
+    for (const line of lines) {
+      const record = parsed(line);
+      if (!isLearned && !this.fold.knows(record)) {
+        yield* this.learn(lines);
+        isLearned = true;
+      }
+      this.take(record);
+    }
+    if (this.queue.size >= TELEMETRY_BATCH_MAX_SPANS) Latch.openUnsafe(this.full);
     this.read = scanned;
     return scanned < head;
   });
 
-  private take(records: readonly LogRecord[]): Effect.Effect<void> {
+  /** Asks once for all workers of a page of whom the fold knows nothing. */
+  private learn(lines: readonly string[]): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const unknown = new Set<string>();
-      for (const record of records)
-        if (record.worker_id !== undefined && !this.fold.knows(record)) unknown.add(record.worker_id);
-      if (unknown.size > 0)
-        for (const [id, worker] of yield* this.ground.lookUp([...unknown])) this.fold.learn(id, worker);
-      const { traces, metrics } = this.ground.settings;
-      for (const record of records) {
-        const { spans, measured } = this.fold.take(record);
-        if (traces !== undefined) for (const span of spans) this.queue.push(span);
-        if (metrics !== undefined) for (const one of measured) this.metrics.take(one);
-      }
-      if (this.queue.size >= TELEMETRY_BATCH_MAX_SPANS) Latch.openUnsafe(this.full);
+      const unknown = lines.map(parsed).filter((record) => !this.fold.knows(record));
+      const ids = new Set(unknown.flatMap(({ worker_id = [] }) => worker_id));
+      for (const [id, worker] of yield* this.ground.lookUp([...ids])) this.fold.learn(id, worker);
     });
+  }
+
+  private take(record: LogRecord): void {
+    const { traces, metrics } = this.ground.settings;
+    const { spans, measured } = this.fold.take(record);
+    if (traces !== undefined) for (const span of spans) this.queue.push(span);
+    if (metrics !== undefined) for (const one of measured) this.metrics.take(one);
   }
 
   private tell(): void {

@@ -2,6 +2,7 @@
  * The daemon's side of the thread of telemetry: it tells that the log has more, and answers what only the runtime knows. A thread
  * that failed is followed by another one, which begins at the kept cursor.
  */
+import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { Effect, Fiber, Option, type Scope } from "effect";
 import * as z from "zod";
@@ -12,6 +13,7 @@ import {
   TELEMETRY_FILE_MAX_BYTES,
   TELEMETRY_HEAP_MAX_MIB,
   TELEMETRY_LOOK_EVERY_MS,
+  TELEMETRY_NEW_MAX_MIB,
   TELEMETRY_REREAD_MS,
   TELEMETRY_THREAD_END_MAX_MS,
 } from "../../base/limits.ts";
@@ -104,11 +106,16 @@ export class TelemetryThread implements TelemetryApi {
   );
 
   private startThread(from: number): Worker {
+    // The daemon's bound on new objects is of its own heap, which has it already. A thread gets its own below.
+    setFlagsFromString("--max-semi-space-size=0");
     const thread = new Worker(PROGRAM, {
       workerData: { ...this.data, from } satisfies TelemetryThreadData,
       env: {},
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: TELEMETRY_HEAP_MAX_MIB },
+      resourceLimits: {
+        maxOldGenerationSizeMb: TELEMETRY_HEAP_MAX_MIB,
+        maxYoungGenerationSizeMb: TELEMETRY_NEW_MAX_MIB,
+      },
     });
     thread.on("message", (message: FromTelemetry) => this.heard(thread, message));
     return thread;
