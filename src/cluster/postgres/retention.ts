@@ -7,7 +7,16 @@ import {
   CLUSTER_COPY_TEND_MAX_MS,
   CLUSTER_COPY_TEND_MS,
 } from "../../base/limits.ts";
-import { KEEP_DAYS, KEPT_DAYS, MAKE_DAYS, TEND_COPY } from "./statements.ts";
+
+/** Zero keeps every day. It is done at the next look. */
+const KEEP_DAYS = `update copy_rule set keep_days = nullif($1::integer, 0), tended_at = '-infinity'`;
+
+const KEPT_DAYS = `select coalesce(keep_days, 0) as keep_days from copy_rule`;
+
+/** Null: another node does it, or has done it a short time ago. */
+const TEND_COPY = `select tend_copy($1, $2, $3, $4) as dropped`;
+
+const MAKE_DAYS = `select make_days($1)`;
 
 /** By Postgres: a row that fits no part of its table. */
 const CHECK_VIOLATION = "23514";

@@ -412,36 +412,3 @@ export const BROUGHT = `
         order by place desc limit $3)
       || array(select text from dropped d cross join unnest(d.records) with ordinality as kept (text, at)
         where ${IS_OF_TURN} order by at))[1:$3] as turn`;
-
-/** Zero keeps every day. It is done at the next look. */
-export const KEEP_DAYS = `update copy_rule set keep_days = nullif($1::integer, 0), tended_at = '-infinity'`;
-
-export const KEPT_DAYS = `select coalesce(keep_days, 0) as keep_days from copy_rule`;
-
-/** Null: another node does it, or has done it a short time ago. */
-export const TEND_COPY = `select tend_copy($1, $2, $3, $4) as dropped`;
-
-export const MAKE_DAYS = `select make_days($1)`;
-
-export const BUDGET = `select version, content from budget where name = $1`;
-
-const putBudget = (from: string): string => `
-  insert into budget as b (name, version, content)
-  select $1::text, $2::bigint + 1, $3::jsonb ${from}
-  where $2::bigint = 0 or exists (select 1 from budget where name = $1::text)
-  on conflict (name) do update set version = excluded.version, content = excluded.content
-  where b.version = $2::bigint`;
-
-/** $2: the version that was read, 0 for none. */
-export const PUT_BUDGET = putBudget("");
-
-export const IS_HELD = `select from placement where worker = $1 and node = $2 and term = $3`;
-
-/** By the right of a worker: $4 to $6 are its name, its node and its term. */
-export const PUT_HELD_BUDGET = `
-  with held as (select from placement where worker = $4 and node = $5 and term = $6 for share)
-  ${putBudget("from held")}`;
-
-/** $1 ends in a slash, and no bound has one. */
-export const DROP_BUDGET = `
-  delete from budget where starts_with(name, $1::text) and position('/' in substr(name, length($1::text) + 1)) = 0`;

@@ -4,7 +4,6 @@ import {
   CLUSTER_ANSWER_MS,
   CLUSTER_BROUGHT_RECORDS_MAX,
   CLUSTER_BROUGHT_SEARCHED_RECORDS,
-  CLUSTER_BUDGET_TRIES_MAX,
   CLUSTER_CONNECTIONS_MAX,
   CLUSTER_FAILED_SHOWN_MAX,
   CLUSTER_FAILED_SHOWN_MS,
@@ -13,9 +12,8 @@ import {
   CLUSTER_TABLES_CHECK_MS,
   CLUSTER_WHY_MAX_CHARS,
 } from "../../base/limits.ts";
-import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
+import type { LeasedBudget } from "../budgets.ts";
 import type { DrainedWorker } from "../drain.ts";
-import { RightOverError } from "../errors.ts";
 import type {
   ClusterOverview,
   ClusterView,
@@ -39,17 +37,13 @@ import type {
   SearchedPlaces,
   WaitingRow,
 } from "./answers.ts";
+import { changeBudget, dropBudget } from "./budgets.ts";
 import { copiesBy } from "./copies.ts";
 import { checkTables, migrate } from "./migrate.ts";
 import { hasNoDay, keepDays, makeDays, tendCopy } from "./retention.ts";
 import { SCHEMA } from "./schema.ts";
 import { holderOf, type SessionName, takeSession } from "./sessions.ts";
 import * as statements from "./statements.ts";
-
-/** How a budget stands in its row. */
-interface BudgetContent extends Omit<LeasedBudget, "portions"> {
-  readonly portions: Readonly<Record<string, BudgetPortion>>;
-}
 
 interface RecordRow {
   readonly place: number;
@@ -374,7 +368,6 @@ export class PostgresStore implements ClusterStore {
     return rows as BroughtRows;
   }
 
-  /** Decided anew where somebody else was faster. */
   async withBudget<Result>(
     name: string,
     change: (before: LeasedBudget | undefined) => {
@@ -383,24 +376,14 @@ export class PostgresStore implements ClusterStore {
     },
     right?: HeldRight,
   ): Promise<Result> {
-    const held = right === undefined ? [] : [right.worker, right.node, right.term];
-    const put = right === undefined ? statements.PUT_BUDGET : statements.PUT_HELD_BUDGET;
-    for (let tries = 1; ; tries++) {
-      const [row] = await this.rows<{ version: number; content: BudgetContent }>(statements.BUDGET, [name]);
-      const { after, result } = change(row === undefined ? undefined : budgetOf(row.content));
-      if (after === undefined) return result;
-      const content: BudgetContent = { ...after, portions: Object.fromEntries(after.portions) };
-      if (await this.changes(put, [name, row?.version ?? 0, content, ...held])) return result;
-      if (right !== undefined && !(await this.changes(statements.IS_HELD, held)))
-        throw new RightOverError(right.worker);
-      if (tries >= CLUSTER_BUDGET_TRIES_MAX)
-        throw new Error(`The budget ${name} was changed by others ${tries} times.`);
-    }
+    await this.check();
+    return changeBudget(this.pool, name, change, right);
   }
 
   /** All bounds of a budget, by the beginning of their names. */
   async dropBudget(rows: string): Promise<void> {
-    await this.rows(statements.DROP_BUDGET, [`${rows}/`]);
+    await this.check();
+    await dropBudget(this.pool, rows);
   }
 
   private async rows<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
@@ -437,8 +420,3 @@ const runsOf = (records: readonly CopiedRecord[]): readonly [(string | null)[], 
   const placed = records.some(({ run }) => run !== null) ? records : [];
   return [placed.map(({ run }) => run?.worker ?? null), placed.map(({ run }) => run?.term ?? null)];
 };
-
-const budgetOf = ({ portions, ...content }: BudgetContent): LeasedBudget => ({
-  ...content,
-  portions: new Map(Object.entries(portions)),
-});
