@@ -1653,6 +1653,11 @@ export const CLUSTER_COPY_TEND_MS = 3_600_000;
 export const CLUSTER_COPY_DROP_MAX_DAYS = 10;
 /** How long that may take: it looks at each running worker that has records in a day. */
 export const CLUSTER_COPY_TEND_MAX_MS = 60_000;
+/** A node for which the database's clock is further ahead than this drops nothing: the days would be too young. */
+export const CLUSTER_COPY_CLOCK_AHEAD_MAX_MS = 86_400_000;
+/** How long a cluster knows the key of a request whose worker has lost its name; and the rows of each table that go at once. */
+export const CLUSTER_REQUESTS_KEPT_DAYS = 30;
+export const CLUSTER_PRUNED_ROWS_MAX = 100_000;
 /** Records in a page of a worker's copied stream. */
 export const CLUSTER_STREAM_PAGE_RECORDS = 1_000;
 /** Records of its life that a worker brings to another node, newest first: its restarts there, and its session. */

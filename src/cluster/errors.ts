@@ -1,4 +1,7 @@
 /** Why a cluster does not take this node, with the next step for a person. */
+import { formatDuration } from "../base/durations.ts";
+
+const HOUR_MS = 3_600_000;
 
 export class ClusterError extends Error {
   readonly next: string;
@@ -12,6 +15,17 @@ export class ClusterError extends Error {
 export class RightOverError extends ClusterError {
   constructor(worker: string) {
     super(`This node has no right to ${worker} any more.`, "See where it runs with: agent cluster status");
+  }
+}
+
+/** The days that are old by the clock of the database may be needed. */
+export class ClockAheadError extends ClusterError {
+  constructor(ahead_ms: number) {
+    const ahead = formatDuration(Math.floor(ahead_ms / HOUR_MS) * HOUR_MS);
+    super(
+      `The clock of the database is ${ahead} ahead of this node's, so this node drops nothing.`,
+      "Set the one that is wrong.",
+    );
   }
 }
 

@@ -50,7 +50,7 @@ const status = (nodes: ClusterStatus["nodes"]): ClusterStatus => ({
     name: "desk",
     holds_lease: true,
     failing: null,
-    copy: { copied_to: null, head: 0, behind: null, failing: null },
+    copy: { copied_to: null, head: 0, behind: null, failing: null, drop_failing: null },
   },
   nodes,
   unplaced: null,

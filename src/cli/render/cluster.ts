@@ -53,13 +53,13 @@ const drainText: TextOf<NodeDrained> = ({ name, moves, stranded, workers, effect
 };
 
 const selfText = (self: NonNullable<ClusterStatus["self"]>, paint: Paint): string => {
-  const { copied_to, behind, failing } = self.copy;
+  const { copied_to, behind, failing, drop_failing } = self.copy;
   const lease = self.holds_lease ? "holds its lease" : paint("bad", "holds no lease");
   const copy =
     behind === null
       ? "its copy is not known yet"
       : `its copy is at ${copied_to}, ${count(behind, "record")} behind`;
-  const troubles = [self.failing, failing].flatMap((one) =>
+  const troubles = [self.failing, failing, drop_failing].flatMap((one) =>
     one === null ? [] : [paint("bad", oneLine(one))],
   );
   return [`${paint("bold", oneLine(self.name))}  ${lease}, ${copy}`, ...troubles].join("\n");

@@ -2,11 +2,16 @@
 import type pg from "pg";
 import {
   CLUSTER_BROUGHT_RECORDS_MAX,
+  CLUSTER_COPY_CLOCK_AHEAD_MAX_MS,
   CLUSTER_COPY_DAYS_AHEAD,
   CLUSTER_COPY_DROP_MAX_DAYS,
   CLUSTER_COPY_TEND_MAX_MS,
   CLUSTER_COPY_TEND_MS,
+  CLUSTER_PRUNED_ROWS_MAX,
+  CLUSTER_REQUESTS_KEPT_DAYS,
 } from "../../base/limits.ts";
+import { ClockAheadError } from "../errors.ts";
+import { IS_OVER } from "./statements.ts";
 
 /** Zero keeps every day. It is done at the next look. */
 const KEEP_DAYS = `update copy_rule set keep_days = nullif($1::integer, 0), tended_at = '-infinity'`;
@@ -15,6 +20,20 @@ const KEPT_DAYS = `select coalesce(keep_days, 0) as keep_days from copy_rule`;
 
 /** Null: another node does it, or has done it a short time ago. */
 const TEND_COPY = `select tend_copy($1, $2, $3, $4) as dropped`;
+
+const NOW = `select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`;
+
+/** Sessions that nobody holds. One that is taken meanwhile has another worker, and stays. */
+const PRUNE_SESSIONS = `
+  delete from session s using (
+    select kind, session_id, session.worker from session join placement on placement.worker = session.worker
+    where ${IS_OVER} limit $1) old
+  where s.kind = old.kind and s.session_id = old.session_id and s.worker = old.worker`;
+
+/** The placement of a worker knows the key of its request as well. */
+const PRUNE_REQUESTS = `
+  delete from request where request in (
+    select request from request where at < clock_timestamp() - $2 * interval '1 day' limit $1)`;
 
 const MAKE_DAYS = `select make_days($1)`;
 
@@ -29,8 +48,18 @@ export const makeDays = async (pool: pg.Pool): Promise<void> => {
   await pool.query(MAKE_DAYS, [CLUSTER_COPY_DAYS_AHEAD]);
 };
 
-/** Drops days that are too old. Null where that is not due, or another node does it. It may take long, so its connection is its own. */
-export const tendCopy = async (pool: pg.Pool, every_ms = CLUSTER_COPY_TEND_MS): Promise<number | null> => {
+/**
+ * Drops days that are too old, and rows that nobody needs. Null where that is not due, or another node does it. `now_ms` is the clock
+ * of this node: a database that was set wrong would drop all. It may take long, so its connection is its own.
+ */
+export const tendCopy = async (
+  pool: pg.Pool,
+  now_ms: number,
+  every_ms = CLUSTER_COPY_TEND_MS,
+): Promise<number | null> => {
+  const clock = await pool.query<{ now: number }>(NOW);
+  const ahead_ms = clock.rows[0]!.now - now_ms;
+  if (ahead_ms > CLUSTER_COPY_CLOCK_AHEAD_MAX_MS) throw new ClockAheadError(ahead_ms);
   const client = await pool.connect();
   try {
     await client.query(`set statement_timeout = ${CLUSTER_COPY_TEND_MAX_MS}`);
@@ -42,7 +71,11 @@ export const tendCopy = async (pool: pg.Pool, every_ms = CLUSTER_COPY_TEND_MS): 
     ];
     const query = { text: TEND_COPY, values, query_timeout: CLUSTER_COPY_TEND_MAX_MS };
     const { rows } = await client.query<{ dropped: number | null }>(query as pg.QueryConfig);
-    return rows[0]?.dropped ?? null;
+    const dropped = rows[0]?.dropped ?? null;
+    if (dropped === null) return null;
+    await client.query(PRUNE_SESSIONS, [CLUSTER_PRUNED_ROWS_MAX]);
+    await client.query(PRUNE_REQUESTS, [CLUSTER_PRUNED_ROWS_MAX, CLUSTER_REQUESTS_KEPT_DAYS]);
+    return dropped;
   } finally {
     client.release(true);
   }

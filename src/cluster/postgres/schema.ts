@@ -125,4 +125,6 @@ export const MIGRATIONS: readonly string[] = [
   );
   insert into request (request, worker, spec_digest)
     select request, worker, spec_digest from placement where request is not null;`,
+  // By the database's clock: keys of requests end, too.
+  "alter table request add column at timestamptz not null default now()",
 ];

@@ -342,10 +342,13 @@ export class PostgresStore implements ClusterStore {
     return keepDays(this.pool, asked);
   }
 
-  /** Drops old days of the copy; null where that is not due, or another node does it. */
-  async tendCopy(): Promise<number | null> {
+  /**
+   * Drops old days of the copy, and rows that nobody needs; null where that is not due, or another node does it. Rejects with
+   * ClockAheadError where the database's clock is far ahead of `now_ms`.
+   */
+  async tendCopy(now_ms = Date.now()): Promise<number | null> {
     await this.check();
-    return tendCopy(this.pool);
+    return tendCopy(this.pool, now_ms);
   }
 
   async stream(worker: string, after: number): Promise<StreamPage> {

@@ -86,6 +86,7 @@ interface LivingNode {
   copied_to: number | null;
   readonly lease: Trouble;
   readonly copy: Trouble;
+  readonly drop: Trouble;
   isStopping: boolean;
   readonly tombstones: ObeyedTombstones;
   readonly end: Effect.Effect<void>;
@@ -331,6 +332,7 @@ export class NodeSeat implements ClusterApi {
         copied_to: null,
         lease: new Trouble((what) => log("warn", "the lease of this node is in danger", { what })),
         copy: new Trouble((what) => log("warn", "the log is not copied", { what })),
+        drop: new Trouble((what) => log("warn", "old days of the copy are not dropped", { what })),
         isStopping: false,
         tombstones: new ObeyedTombstones(),
         end: Scope.close(scope, Exit.void),
@@ -418,7 +420,7 @@ export class NodeSeat implements ClusterApi {
       };
       const log = shippedLog(runtime, store_id);
       const copying = ship({ node: name, store, log, onCopied, report: living.copy.report });
-      const tending = tendingDays(store, living.copy.report, this.ground.log);
+      const tending = tendingDays(store, living, this.ground.log);
       const all = [member, copying, guarding, clearing, tending];
       yield* Effect.all(all, { concurrency: "unbounded", discard: true });
     });

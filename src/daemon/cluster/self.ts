@@ -8,10 +8,11 @@ interface ToldNode {
   readonly copied_to: number | null;
   readonly lease: Pick<Trouble, "failing">;
   readonly copy: Pick<Trouble, "failing">;
+  readonly drop: Pick<Trouble, "failing">;
 }
 
 export const selfOf = (
-  { kept, lease, copy, copied_to }: ToldNode,
+  { kept, lease, copy, drop, copied_to }: ToldNode,
   head: number,
 ): NonNullable<ClusterStatus["self"]> => ({
   name: kept.name,
@@ -22,6 +23,7 @@ export const selfOf = (
     head,
     behind: copied_to === null ? null : Math.max(0, head - copied_to),
     failing: copy.failing,
+    drop_failing: drop.failing,
   },
 });
 

@@ -128,6 +128,7 @@ export const ClusterStatus = z.object({
         head: z.int().describe("the newest record of the log"),
         behind: z.int().nullable().describe("records that are not in the copy yet"),
         failing: z.string().nullable().describe("why nothing is copied now"),
+        drop_failing: z.string().nullable().describe("why it drops no old days of the copy now"),
       }),
     })
     .nullable()

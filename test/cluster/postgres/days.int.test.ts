@@ -1,7 +1,8 @@
 /** The days of the copy on a real Postgres: they are made, dropped by the rule, and what a placed worker needs of them stays. */
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { CLUSTER_COPY_DROP_MAX_DAYS } from "../../../src/base/limits.ts";
+import { CLUSTER_COPY_CLOCK_AHEAD_MAX_MS, CLUSTER_COPY_DROP_MAX_DAYS } from "../../../src/base/limits.ts";
+import { ClockAheadError } from "../../../src/cluster/errors.ts";
 import { migrate } from "../../../src/cluster/postgres/migrate.ts";
 import { MIGRATIONS, SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
@@ -79,6 +80,20 @@ it("days that are too many for one time are dropped by the next looks, and all a
   expect(await store.tendCopy()).toBe(CLUSTER_COPY_DROP_MAX_DAYS);
   expect(await store.tendCopy()).toBe(1);
   expect(await store.tendCopy()).toBeNull();
+  expect(await seqs(client)).toEqual([]);
+});
+
+it("nothing is dropped while the database's clock is far ahead, and the turn is left to another node", async () => {
+  const url = await fresh();
+  const store = await opened(url);
+  const client = await connected(url);
+  await store.append("a", LOG, [recordOf(1, null)]);
+  await ageCopy(client, 40);
+  await store.keepDays(30);
+  const early_ms = Date.now() - CLUSTER_COPY_CLOCK_AHEAD_MAX_MS;
+  await expect(store.tendCopy(early_ms - 60_000)).rejects.toThrow(ClockAheadError);
+  expect(await seqs(client)).toEqual([1]);
+  expect(await store.tendCopy(early_ms + 60_000)).toBe(1);
   expect(await seqs(client)).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { CLUSTER_COPY_KEEP_DAYS_DEFAULT } from "../../../src/base/limits.ts";
+import { CLUSTER_COPY_CLOCK_AHEAD_MAX_MS, CLUSTER_COPY_KEEP_DAYS_DEFAULT } from "../../../src/base/limits.ts";
 import { SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import { until } from "../../cli/support/commands.ts";
 import { ageCopy } from "../../cluster/support/aged.ts";
@@ -79,4 +79,25 @@ it("a node drops old days by itself, and copies on", async () => {
   await a.agent("spawn", "--wait", "--", "echo", "more");
   await until(() => cluster.isCopied(a));
   expect(await recordsOf(client, Number.MAX_SAFE_INTEGER)).toBeGreaterThan(0);
+});
+
+it("a node for which the database's clock is days ahead drops nothing, and says so", async () => {
+  const shift_ms = -2 * CLUSTER_COPY_CLOCK_AHEAD_MAX_MS;
+  const cluster = await clusterOf("ahead", ["slow"], undefined, { slow: { shift_ms } });
+  const [slow] = cluster.machines as [ClusterOfMachines["machines"][0]];
+  await until(() => cluster.isCopied(slow));
+  const client = await tables("ahead");
+  const { head } = (await slow.agent("daemon", "status")).data as { head: number };
+  const before = await recordsOf(client, head);
+  await ageCopy(client, CLUSTER_COPY_KEEP_DAYS_DEFAULT + 1);
+  await client.query("update copy_rule set tended_at = tended_at - interval '1 hour'");
+  await slow.killDaemon();
+  await slow.agent("daemon", "start");
+  const why = async () =>
+    ((await slow.agent("cluster", "status")).data.self as { copy: { drop_failing: string | null } }).copy
+      .drop_failing;
+  await until(async () => (await why()) !== null);
+  expect(await why()).toContain("The clock of the database is 2d ahead of this node's");
+  expect((await slow.text("cluster", "status")).stdout).toContain("The clock of the database is 2d ahead");
+  expect(await recordsOf(client, head)).toBe(before);
 });

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { TestPostgres } from "../../../support/postgres.ts";
 import { type ClusterMachine, ClusterOfMachines } from "./machines.ts";
+import type { OwnDaemon } from "./own-daemon.ts";
 
 /** Called once in a file: its hooks are those of the whole file. */
 export const useClusters = () => {
@@ -22,9 +23,10 @@ export const useClusters = () => {
       name: string,
       machines: readonly string[],
       prepare?: (machine: ClusterMachine) => readonly string[],
+      daemons?: Readonly<Record<string, OwnDaemon>>,
     ): Promise<ClusterOfMachines> => {
       const url = await postgres.database(name);
-      const cluster = await ClusterOfMachines.start(() => url, machines, prepare);
+      const cluster = await ClusterOfMachines.start(() => url, machines, prepare, daemons);
       made.push(cluster);
       return cluster;
     },
