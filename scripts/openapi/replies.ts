@@ -152,7 +152,11 @@ export const WIRE = {
   "cluster/drain": NodeDrained,
   "cluster/status": ClusterStatus,
   "cluster/workers": ElsewherePage,
-  "cluster/records": CopySource.extend({ records: z.array(logRecord), next: z.int().nullable() }),
+  "cluster/records": CopySource.extend({
+    records: z.array(logRecord),
+    next: z.int().nullable(),
+    place: z.int(),
+  }),
   "token/list": z.object({ tokens: z.array(TokenView) }),
   "agent/capabilities": capabilities,
   "protocol/hello": hello,

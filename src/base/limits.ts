@@ -1616,6 +1616,9 @@ export const CLUSTER_FAILED_SHOWN_MS = 86_400_000;
 export const CLUSTER_ELSEWHERE_MAX = 100;
 export const CLUSTER_ELSEWHERE_SEARCHED_RECORDS = 200;
 export const CLUSTER_ELSEWHERE_SEARCHED_OF_ONE_RECORDS = 10_000;
+/** How often a watch looks at the copy, and for how long it goes on while the database gives no answer. */
+export const CLUSTER_COPY_POLL_MS = 1_000;
+export const CLUSTER_COPY_AWAY_MS = 60_000;
 /** The reason, as the database keeps it. */
 export const CLUSTER_WHY_MAX_CHARS = 500;
 /** Searches for processes of a placed worker, each after the ones found were killed, and the time between two. */

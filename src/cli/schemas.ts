@@ -364,6 +364,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     z.object({ trees: z.int().describe("with --follow: how many trees were shown") }),
   ]),
   "agent/why": why,
+  "agent/watch": z.union([followed, followed.extend(CopySource.shape)]),
   "agent/logs": z.union([
     followed,
     CopySource.extend({ records: z.int().describe("how many came from the cluster's copy") }),

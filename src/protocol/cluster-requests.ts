@@ -78,7 +78,11 @@ export const CLUSTER_REQUESTS = {
   "cluster/records": z.strictObject({
     /** Its name, or its id in the log of its node. */
     worker: z.string().min(1).max(NAME_MAX_BYTES),
-    /** The `next` of the page before. */
+    /** Those of its newest node, or of each node on which it has run, in order. */
+    runs: z.enum(["newest", "all"]).default("newest"),
+    /** With all runs: only those after the run of this id. */
+    past: z.string().min(1).max(NAME_MAX_BYTES).optional(),
+    /** The `next` or the `place` of the page before. */
     after: z.int().min(0).default(0),
     /** Only the newest ones, as one page. */
     tail: z.int().min(1).max(READ_PAGE_RECORDS).optional(),

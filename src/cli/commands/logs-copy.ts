@@ -24,7 +24,7 @@ export const logsOfCopy = async (
   const tail = count === undefined ? undefined : READ_PAGE_RECORDS;
   const first = await client.ask("cluster/records", { worker, tail });
   if (!first.ok) return undefined;
-  const { records: _, next: __, ...source } = first.value;
+  const { records: _, next: __, place: ___, ...source } = first.value;
   if (source.id !== null) context.know(source.id, source.name);
   context.notice(copySentence("These records are", source));
   if (flags.follow) context.notice("A copy is not followed: its records end here.");

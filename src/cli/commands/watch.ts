@@ -1,12 +1,17 @@
 /** agent watch: records from a cursor on, then live. */
 
 import { didYouMean } from "../../base/suggest.ts";
+import type { Client } from "../../daemon/client.ts";
 import type { StartCursor } from "../../protocol/cursor.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
+import type { LogRecord } from "../../protocol/records.ts";
 import type { CommandResult, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
+import { elsewhereNamed, isAtNode } from "./elsewhere.ts";
 import { AGENT_EVENT_KINDS, follow, kindFilter, leavesRunning } from "./follow.ts";
+import { type IsWanted, placeInCopy, watchCopy } from "./watch-copy.ts";
 
 export const watchProblems = ({ flags, args }: Call): readonly string[] => {
   const problems: string[] = [];
@@ -27,6 +32,8 @@ export const watch = async (context: Context): Promise<CommandResult> => {
   leavesRunning(context, ids);
   const isNewOnly = flags.from === undefined && flags.since === undefined;
   const client = await context.connect();
+  const placed = await placedOf(context, client);
+  if (placed?.isHere === false) return watchThere(context, placed.name);
   if (isNewOnly) {
     // An unknown worker has no records to wait for, so it is refused.
     if (context.mode === "text" && context.isStderrTerminal)
@@ -45,10 +52,76 @@ export const watch = async (context: Context): Promise<CommandResult> => {
     ...kindFilter((flags.kinds as string[] | undefined) ?? []),
   };
   const followed = await follow(context, query);
+  const later = placed && (await watchOn(context, placed, followed.records, wantedBy(context)));
+  if (later !== undefined) return later;
   if (isNewOnly && followed.records === 0)
     context.hint(
       `Nothing new: ${ids.length === 1 ? "it has" : "they have"} ended. See: agent logs ${ids[0]}`,
       "after",
     );
   return success(followed);
+};
+
+interface WatchedPlaced {
+  readonly name: string;
+  /** A run of it is in the log of this machine. */
+  readonly isHere: boolean;
+  readonly id: string | null;
+}
+
+/** The placed worker that a watch of one worker at a node is for; undefined for others, and if nobody knows it. */
+const placedOf = async (context: Context, client: Client): Promise<WatchedPlaced | undefined> => {
+  const { call, flags } = context;
+  const [ref] = call.args;
+  if (ref === undefined || call.args.length > 1 || flags.subtree || !isAtNode(context)) return undefined;
+  const here = await client.ask("agent/info", { id: ref });
+  if (here.ok && placeInCopy(flags.from) === undefined) {
+    const { id, name, spec } = here.value;
+    return name !== null && spec.placed?.worker === name ? { name, id, isHere: true } : undefined;
+  }
+  if (!here.ok && here.error.code !== "WORKER_NOT_FOUND") return undefined;
+  const there = await elsewhereNamed(context, client, ref);
+  return there && { name: there.name, id: there.id, isHere: false };
+};
+
+const watchThere = async (context: Context, name: string): Promise<CommandResult> => {
+  const { from } = context.flags;
+  const after = from === undefined || from === 0 ? 0 : placeInCopy(from);
+  if (after === undefined)
+    throw new HoldfastError(
+      "INVALID_REQUEST",
+      `${name} runs on another node, and --from ${from} is of a log of this machine.`,
+      {
+        phase: "validation",
+        suggestion: "Use --since, or --from with the cursor of an earlier watch of it.",
+      },
+    );
+  const watched = await watchCopy(context, { name, after, records: 0, isWanted: wantedBy(context) });
+  return watched as CommandResult;
+};
+
+/** After its end here: it may run on another node now. Undefined where it does not. */
+const watchOn = async (
+  context: Context,
+  { name, id }: WatchedPlaced,
+  records: number,
+  isWanted: IsWanted,
+): Promise<CommandResult | undefined> => {
+  const client = await context.connect();
+  const end = await client.ask("agent/info", { id: id ?? name });
+  if (!end.ok || end.value.state === "completed" || id === null) return undefined;
+  const seen = await client.ask("cluster/workers", { worker: name });
+  if (!seen.ok && seen.error.code !== "UNAVAILABLE") return undefined;
+  return watchCopy(context, { name, after: 0, past: id, records, isWanted });
+};
+
+/** By --kinds and --since, as a daemon chooses records. All that came after the watch began is new, by whatever clock. */
+const wantedBy = ({ flags }: Context): IsWanted => {
+  const { types, kinds } = kindFilter((flags.kinds as string[] | undefined) ?? []);
+  const oldest = flags.since === undefined ? 0 : Date.now() - (flags.since as number);
+  const isOfKind = (record: LogRecord): boolean =>
+    (types.length === 0 && kinds.length === 0) ||
+    types.includes(record.type) ||
+    (record.type === "agent.event" && kinds.includes(record.payload.kind));
+  return (record, isNew) => (isNew || Date.parse(record.recorded_at) >= oldest) && isOfKind(record);
 };

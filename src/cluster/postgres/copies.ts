@@ -6,7 +6,7 @@ import {
 } from "../../base/limits.ts";
 import type { ClusterNode } from "../rows.ts";
 import type { OwnedRow } from "../tree.ts";
-import { COPIED, COPIED_NEWEST, COPY_OF, ELSEWHERE } from "./statements.ts";
+import { COPIED, COPIED_NEWEST, COPIED_RUNS, COPIED_UP_TO, COPY_OF, ELSEWHERE } from "./copy-statements.ts";
 
 /** A placed worker, and how far the copy of its node's log is. */
 export interface CopyRow {
@@ -47,8 +47,17 @@ export interface Copies {
   of(worker: string): Promise<CopyRow | undefined>;
   /** A page of its records, in order: those after a place, or the newest `tail`. */
   page(worker: string, worker_id: string, from: PageOfCopy): Promise<readonly CopiedRow[]>;
+  /** The place of the newest record of a run; undefined where none is in the copy. */
+  upTo(worker: string, worker_id: string): Promise<number | undefined>;
+  /** A page of the records of all runs but one, after a place. */
+  runs(worker: string, worker_id: string | null, from: PageOfRuns): Promise<readonly CopiedRow[]>;
   /** Placed workers that do not run on the node that asks, by their names. */
   elsewhere(asked: AskedElsewhere): Promise<readonly ElsewhereRow[]>;
+}
+
+interface PageOfRuns {
+  readonly past: string | undefined;
+  readonly after: number;
 }
 
 interface PageOfCopy {
@@ -64,6 +73,9 @@ export const copiesBy = (ask: Ask): Copies => ({
     tail === undefined
       ? ask<CopiedRow>(COPIED, [worker, worker_id, after, READ_PAGE_RECORDS])
       : ask<CopiedRow>(COPIED_NEWEST, [worker, worker_id, tail]),
+  upTo: async (worker, worker_id) => (await ask<CopiedRow>(COPIED_UP_TO, [worker, worker_id]))[0]?.place,
+  runs: (worker, worker_id, { past, after }) =>
+    ask<CopiedRow>(COPIED_RUNS, [worker, worker_id, past, after, READ_PAGE_RECORDS]),
   elsewhere: ({ worker, self, after, all, labels, kinds, tree, limit }) =>
     ask<ElsewhereRow>(ELSEWHERE, [
       ...[worker, self, after, all, labels && JSON.stringify(labels), kinds, tree, limit],

@@ -327,48 +327,6 @@ export const OPEN_LOG = `
   select $1::text, $2::text, coalesce((select max(seq) from record where store_id = $1::text and epoch = $2::text), 0)
   on conflict do nothing`;
 
-/** By its name, or by its id in the log of its node; and how far the copy of that log is. */
-export const COPY_OF = `
-  select p.worker as name, p.worker_id, p.node, n.state as node_state,
-    greatest(0, extract(epoch from clock_timestamp() - n.renewed_at) * 1000)::bigint as beat_age_ms,
-    (select l.copied_to from log l where l.store_id = n.store_id order by l.epoch desc limit 1) as through
-  from placement p left join node n on n.id = p.node
-  where p.worker = $1 or p.worker_id = $1 limit 1`;
-
-const IS_STATE = `left(text, 512) ~ '"type":"(worker_spawn_requested|worker_state_changed|worker_restart_scheduled|worker_ended)"'`;
-
-/**
- * $1: one worker by its name or id; else the workers that the node $2 does not hold, after the name $3: also ended ones with $4, only of
- * the labels $5, the kinds $6 and the tree $7, at most $8. The last state is that of a worker's newest $9 records.
- */
-export const ELSEWHERE = `
-  with chosen as (
-    select worker, worker_id, spec, desired, over, why, tree, node from placement
-    where spec <> '' and ($1::text is null or worker = $1 or worker_id = $1)
-      and ($1::text is not null or (node is distinct from $2::text and worker > $3 and ($4 or desired = 'running')))
-      and ($5::jsonb is null or nullif(spec, '')::jsonb -> 'labels' @> $5)
-      and ($6::text[] is null or nullif(spec, '')::jsonb ->> 'kind' = any ($6))
-      and ($7::text is null or tree = $7)
-    order by worker limit $8
-  )
-  select c.worker as name, c.worker_id, c.spec, c.desired, c.over, c.why, c.tree, c.node, n.state as node_state,
-    greatest(0, extract(epoch from clock_timestamp() - n.renewed_at) * 1000)::bigint as beat_age_ms,
-    (select l.copied_to from log l where l.store_id = n.store_id order by l.epoch desc limit 1) as through,
-    (select text from (
-        select place, text from record where worker = c.worker and not is_late order by place desc limit $9) newest
-      where ${IS_STATE} and position('"stream":"worker:' || c.worker_id || '"' in left(text, 512)) > 0
-      order by place desc limit 1) as last
-  from chosen c left join node n on n.id = c.node order by c.worker`;
-
-/** The records of the worker $2 alone: those that it spawned are in the stream as well. */
-const COPIED_OF = `
-  select place, text from record
-  where worker = $1 and not is_late and position('"stream":"worker:' || $2 || '"' in left(text, 512)) > 0`;
-
-export const COPIED = `${COPIED_OF} and place > $3 order by place limit $4`;
-
-export const COPIED_NEWEST = `select * from (${COPIED_OF} order by place desc limit $3) newest order by place`;
-
 export const COPIED_TO = `select copied_to from log where store_id = $1 and epoch = $2`;
 
 export const STREAM = `

@@ -9,21 +9,29 @@ import type { RequestData } from "../../protocol/requests.ts";
 /** Throws WORKER_NOT_FOUND. */
 export const copiedPage = async (
   copies: Copies,
-  { worker, after, tail }: RequestData<"cluster/records">,
+  { worker, runs, past, after, tail }: RequestData<"cluster/records">,
 ): Promise<CopiedPage> => {
   const found = await copies.of(worker);
   if (found === undefined)
     throw new HoldfastError("WORKER_NOT_FOUND", `The cluster has placed no worker ${worker}.`);
   const { worker_id: id, ...of } = found;
   const source = { source: "copy" as const, ...of, id };
-  if (id === null) return { ...source, records: [], next: null };
-  const rows = await copies.page(found.name, id, { after, tail });
-  if (tail !== undefined) {
-    const some = withinSize(rows.toReversed()).toReversed();
-    return { ...source, records: some.map(recordOf), next: null };
+  const pageOf = (rows: readonly CopiedRow[], from: number): CopiedPage => {
+    const some = withinSize(rows);
+    const next = some.at(-1)?.place ?? null;
+    return { ...source, records: some.map(recordOf), next, place: next ?? from };
+  };
+  if (runs === "all") {
+    const from = after > 0 || past === undefined ? after : await copies.upTo(found.name, past);
+    if (from !== undefined) return pageOf(await copies.runs(found.name, id, { past, after: from }), from);
+    // Nothing of that run was copied, so its later runs cannot be told from earlier ones: the newest is a later one.
+    if (id === past) return pageOf([], after);
   }
-  const some = withinSize(rows);
-  return { ...source, records: some.map(recordOf), next: some.at(-1)?.place ?? null };
+  if (id === null) return pageOf([], after);
+  const rows = await copies.page(found.name, id, { after, tail });
+  if (tail === undefined) return pageOf(rows, after);
+  const some = withinSize(rows.toReversed()).toReversed();
+  return { ...source, records: some.map(recordOf), next: null, place: some.at(-1)?.place ?? after };
 };
 
 /** At least one. */

@@ -70,6 +70,8 @@ export interface CopiedPage extends CopySource {
   readonly records: readonly LogRecord[];
   /** The `after` of the next page; null on the last one. */
   readonly next: number | null;
+  /** Up to here all records have been read: the `after` of a later look. */
+  readonly place: number;
 }
 
 /** A placed worker that does not run on the node that is asked: what is known of it, and as of when. */
