@@ -1579,6 +1579,8 @@ export const CLUSTER_GUARD_POLL_MS = 5;
 export const CLUSTER_GUARD_WORDS_MAX_BYTES = 65_536;
 /** An answer of the cluster's store that takes longer is given up; its effect may have come. */
 export const CLUSTER_ANSWER_MS = 1_000;
+/** A page of records from the copy, which is more to read: the asker is told that the database gives no answer. */
+export const CLUSTER_COPY_ANSWER_MS = 4_000;
 /** A kill at a worker's own node follows its tombstone: the looks of that node leave the worker to it for so long. */
 export const CLUSTER_KILL_FOLLOWS_MS = 3_000;
 /** How often a node looks at its clock, and how many inputs may wait for its decisions. */

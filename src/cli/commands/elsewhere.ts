@@ -48,9 +48,19 @@ export const elsewhereNamed = async (
   const seen = await client.ask("cluster/workers", { worker });
   if (seen.ok) return seen.value.workers[0];
   if (seen.error.code !== "UNAVAILABLE") return undefined;
-  const message = `This machine has no worker ${oneLine(worker)}, and the cluster gives no answer: ${seen.error.message}`;
-  throw new HoldfastError("UNAVAILABLE", message, { suggestion: seen.error.suggestion });
+  throw notHereAndAway(worker, seen.error);
 };
+
+/** The database is away, so nobody can say that there is no such worker. */
+export const notHereAndAway = (
+  worker: string,
+  { message, suggestion }: Pick<HoldfastError, "message" | "suggestion">,
+): HoldfastError =>
+  new HoldfastError(
+    "UNAVAILABLE",
+    `This machine has no worker ${oneLine(worker)}, and the cluster gives no answer: ${message}`,
+    { suggestion },
+  );
 
 export const copySentence = (what: string, { node, node_state, beat_age_ms, through }: CopySource): string =>
   node === null

@@ -5,12 +5,12 @@ import { success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { CopiedPage } from "../../protocol/replies/cluster.ts";
 import type { CommandResult, Context } from "../context.ts";
-import { copySentence, isAtNode } from "./elsewhere.ts";
+import { copySentence, isAtNode, notHereAndAway } from "./elsewhere.ts";
 
 /** Newest last, of which so many are to be shown. */
 type ChoiceOfNewest = (records: readonly LogRecord[], count: number) => readonly LogRecord[];
 
-/** Undefined: the cluster does not know it either, or nobody can be asked. */
+/** Undefined: the cluster does not know it either. Throws UNAVAILABLE where the database is away. */
 export const logsOfCopy = async (
   context: Context,
   client: Client,
@@ -23,7 +23,10 @@ export const logsOfCopy = async (
   const count = flags.tail as number | undefined;
   const tail = count === undefined ? undefined : READ_PAGE_RECORDS;
   const first = await client.ask("cluster/records", { worker, tail });
-  if (!first.ok) return undefined;
+  if (!first.ok) {
+    if (first.error.code === "UNAVAILABLE") throw notHereAndAway(worker, first.error);
+    return undefined;
+  }
   const { records: _, next: __, place: ___, ...source } = first.value;
   if (source.id !== null) context.know(source.id, source.name);
   context.notice(copySentence("These records are", source));

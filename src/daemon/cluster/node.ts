@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Effect, Exit, Schedule, Scope, Semaphore } from "effect";
 import {
   CLUSTER_ANSWER_MS,
+  CLUSTER_COPY_ANSWER_MS,
   CLUSTER_GUARD_LOOK_MS,
   CLUSTER_KILL_FOLLOWS_MS,
   CLUSTER_RETRY_MS,
@@ -196,7 +197,8 @@ export class NodeSeat implements ClusterApi {
   }
 
   records(asked: RequestData<"cluster/records">): Effect.Effect<CopiedPage, HoldfastError> {
-    return this.atDesk((store) => copiedPage(store.copies, asked));
+    const page = this.atDesk((store) => copiedPage(store.copies, asked));
+    return atMost(page, CLUSTER_COPY_ANSWER_MS);
   }
 
   workers(asked: RequestData<"cluster/workers">): Effect.Effect<ElsewherePage, HoldfastError> {

@@ -71,12 +71,13 @@ export const treeDownOn = (
 /** A look at a database that is cut off, and says nothing. */
 export const atMost = <Reply>(
   look: Effect.Effect<Reply, HoldfastError>,
+  duration: number = CLUSTER_ANSWER_MS,
 ): Effect.Effect<Reply, HoldfastError> =>
   Effect.timeoutOrElse(look, {
-    duration: CLUSTER_ANSWER_MS,
+    duration,
     orElse: () =>
       Effect.fail(
-        new HoldfastError("UNAVAILABLE", `The database gave no answer within ${CLUSTER_ANSWER_MS} ms.`, {
+        new HoldfastError("UNAVAILABLE", `The database gave no answer within ${duration} ms.`, {
           suggestion: "See what is wrong with: agent cluster status",
         }),
       ),

@@ -1,13 +1,14 @@
 /** The records of a worker on a machine that is lost are read from the cluster's copy, at any node. */
+import pg from "pg";
 import { expect, it } from "vitest";
-import { READ_PAGE_RECORDS } from "../../../src/base/limits.ts";
+import { CLUSTER_COPY_ANSWER_MS, READ_PAGE_RECORDS } from "../../../src/base/limits.ts";
 import { until } from "../../cli/support/commands.ts";
 import { useClusters } from "./support/clusters.ts";
-import type { ClusterOfMachines } from "./support/machines.ts";
+import { ClusterOfMachines } from "./support/machines.ts";
 
 const LINES = READ_PAGE_RECORDS + 100;
 
-const { clusterOf } = useClusters();
+const { postgres, clusterOf } = useClusters();
 
 it("logs of a worker whose machine is lost come from the copy, and say so", async () => {
   const cluster = await clusterOf("copied", ["a", "b"]);
@@ -61,4 +62,37 @@ it("logs of a worker whose machine is lost come from the copy, and say so", asyn
   expect(shown.stdout).toContain(`line ${LINES}`);
   expect(shown.stderr).toContain("of the node b, which is dead");
   expect(await a.agent("logs", "nobody")).toMatchObject({ exit: 5, error: { code: "WORKER_NOT_FOUND" } });
+});
+
+it("logs from the copy do not wait for a database that does not answer", async () => {
+  const url = await postgres().database("copied_held");
+  const cluster = await ClusterOfMachines.start(() => url, ["a", "b"]);
+  const holder = new pg.Client(url);
+  try {
+    const [a] = cluster.machines;
+    await a!.agent(
+      "spawn",
+      "--where",
+      "node=b",
+      "--name",
+      "tells",
+      "--",
+      "sh",
+      "-c",
+      "echo once; exec sleep 100000",
+    );
+    await until(async () => (await a!.agent("logs", "tells")).stdout.includes("once"));
+    await holder.connect();
+    await holder.query("begin; lock table holdfast_cluster.record in access exclusive mode");
+    const held = await a!.agent("logs", "tells");
+    await holder.query("rollback");
+    expect(held).toMatchObject({ exit: 12, error: { code: "UNAVAILABLE" } });
+    expect(held.error?.message).toBe(
+      `This machine has no worker tells, and the cluster gives no answer: The database gave no answer within ${CLUSTER_COPY_ANSWER_MS} ms.`,
+    );
+    await until(async () => (await a!.agent("logs", "tells")).stdout.includes("once"));
+  } finally {
+    await holder.end();
+    await cluster.close();
+  }
 });

@@ -148,6 +148,11 @@ it("a watch of the copy says that the database is away, and goes on when it answ
     const refused = await a.agent("watch", "far");
     expect(refused).toMatchObject({ error: { code: "UNAVAILABLE" } });
     expect(refused.error?.message).toContain("the cluster gives no answer");
+    const unread = await a.agent("logs", "far");
+    expect(unread).toMatchObject({ exit: 12, error: { code: "UNAVAILABLE" } });
+    expect(unread.error?.message).toContain(
+      "This machine has no worker far, and the cluster gives no answer",
+    );
     way.mend();
     const seen = watching.out().length;
     await until(() => watching.out().length > seen);
