@@ -1641,6 +1641,10 @@ export const CLUSTER_LABELS_MAX = 64;
 export const CLUSTER_FILE_MAX_BYTES = 65_536;
 /** Connections of a node to the cluster's database. */
 export const CLUSTER_CONNECTIONS_MAX = 4;
+/** Runs that one statement of a node claims or begins. */
+export const CLUSTER_RUNS_AT_ONCE = 200;
+/** Starts of placed runs that are under way on a node. */
+export const CLUSTER_STARTS_AT_ONCE = 32;
 /** The database ends a statement that takes longer, and with it the locks that it holds. */
 export const CLUSTER_STATEMENT_MAX_MS = 5_000;
 /** How often a node looks whether the cluster's tables are still those of its Holdfast: another node may have brought newer ones. */

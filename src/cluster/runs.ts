@@ -44,7 +44,9 @@ export const planRuns = (
 const claims = ({ id }: ClusterMember, view: ClusterView): readonly MemberCommand[] => {
   let { nodes } = view;
   const claimed: MemberCommand[] = [];
-  for (const placement of [...view.placements].sort((a, b) => (a.worker < b.worker ? -1 : 1))) {
+  // Nearly all of them stay: those need no order.
+  const moving = view.placements.filter((placement) => fateOf(placement, nodes).type !== "stays");
+  for (const placement of moving.sort((a, b) => (a.worker < b.worker ? -1 : 1))) {
     const fate = fateOf(placement, nodes);
     if (fate.type !== "goes") continue;
     nodes = nodes.map((node) => (node === fate.to ? { ...node, load: node.load + 1 } : node));

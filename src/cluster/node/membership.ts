@@ -106,6 +106,7 @@ class MemberLife {
       case "release":
         return this.change(command);
       case "sweep":
+        if (this.isItsFirst(command.worker)) return this.tell({ ...command, type: "swept" });
         return this.sure("a search for what a run left", () => machine.sweep(command.worker), {
           ...command,
           type: "swept",
@@ -119,6 +120,12 @@ class MemberLife {
       case "stop_all":
         return this.sure("the stop of all runs", () => machine.stopAll(), { type: "stopped_all" });
     }
+  }
+
+  /** Its name was claimed once, and never begun: no machine has anything of it. */
+  private isItsFirst(worker: string): boolean {
+    const run = this.member.runs.get(worker);
+    return run?.term === 1 && run.starts === 0;
   }
 
   /** Tells when a run of an earlier daemon has ended. */

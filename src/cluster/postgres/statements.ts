@@ -85,10 +85,15 @@ const COLUMNS = [
   .map((column) => `p.${column}`)
   .join(", ");
 
-/** Loads are counted while a worker waits for a node, since nobody asks for them otherwise. */
+/**
+ * Loads are counted while a worker waits for a node, since nobody asks for them otherwise. $2: the oldest transaction that was under
+ * way at the last look of this node; null for none. The node's own placements are sent if they were written since then, with the number
+ * of all, because a look at thousands is made four times a second.
+ */
 export const VIEW = `
   with recursive ${HOLDERS}, seen as (
-    select ${COLUMNS} from placement p where p.desired = 'running' and p.node = $1
+    select ${COLUMNS} from placement p
+    where p.desired = 'running' and p.node = $1 and ($2::text is null or age(p.xmin) <= age($2::text::xid))
     union all
     select ${COLUMNS} from placement p where p.desired = 'running' and p.node is null
     union all
@@ -105,7 +110,13 @@ export const VIEW = `
     (select coalesce(json_agg(each), '[]') from (
       select n.id, n.store_id, n.labels, n.capacity, n.endpoint, n.term, n.beat, n.state, coalesce(l.load, 0) as load
       from node n left join load l on l.node = n.id and l.node_term = n.term) each) as nodes,
-    (select coalesce(json_agg(seen), '[]') from seen) as placements`;
+    (select coalesce(json_agg(seen), '[]') from seen) as placements,
+    (select count(*) from placement where desired = 'running' and node = $1) as own,
+    (pg_snapshot_xmin(pg_current_snapshot())::text::bigint & 4294967295)::text as since`;
+
+/** The nodes alone. No load is counted. */
+export const NODES = `
+  select id, store_id, labels, capacity, endpoint, term, beat, state, 0 as load from node`;
 
 /** The age of a beat is by the database's clock, for people. */
 export const OVERVIEW = `
@@ -165,7 +176,10 @@ const PLACED_ROW = `
     case when killer->>'term' = term::text then checked_by end as checked_by
   from placement`;
 
-export const PLACED = `${PLACED_ROW} where worker = $1 or worker_id = $1 limit 1`;
+/** By the name first, which has an index. */
+export const PLACED = `
+  (${PLACED_ROW} where worker = $1) union all
+  (${PLACED_ROW} where worker_id = $1 and not exists (select from placement where worker = $1)) limit 1`;
 
 /** `is_reused`: another worker has its name by now. An older node notes a request in the placement alone. */
 export const PLACED_BY = `
@@ -182,13 +196,6 @@ export const FAILED = `
     greatest(0, extract(epoch from clock_timestamp() - ended_at) * 1000)::bigint as ended_ms_ago
   from placement where why is not null and desired = 'ended' and ended_at > clock_timestamp() - $1 * interval '1 ms'
   order by ended_at desc limit $2`;
-
-export const SPEC = `select spec from placement where worker = $1`;
-
-/** The node says which worker of its log it is. */
-export const LAUNCHED = `
-  update placement set worker_id = $5
-  where worker = $3 and node = $1 and node_term = $2 and term = $4 and desired = 'running'`;
 
 /** Workers that shall run and have no node, oldest name first. */
 export const WAITING = `
@@ -224,21 +231,6 @@ export const LET_WAIT = `
 export const PLACE_ANYWHERE = `
   update placement set needs = '{}' where worker = $1 and term = $2 and desired = 'running' and asked_term = term`;
 
-/** A node of a term is dead for ever, so its row needs no lock. The one that takes must live until the claim is durable. */
-export const CLAIM = `
-  with taker as (
-    select id, term from node where id = $3 and term = $4 and state = 'active' for share
-  )
-  update placement p set node = taker.id, node_term = taker.term, term = p.term + 1
-  from taker
-  where p.worker = $1 and p.term = $2 and p.desired = 'running' and (
-    p.node is null
-    or not exists (select 1 from node o where o.id = p.node)
-    or ((p.needs is not null or p.node = taker.id) and exists (
-      select 1 from node o where o.id = p.node and case p.on_partition
-        when 'continue' then o.term = p.node_term and o.state = 'left'
-        else o.term <> p.node_term or o.state in ('dead', 'left') end)))`;
-
 export const ADOPT = `
   with living as (${LIVING} for share)
   update placement p set node_term = $2 from living
@@ -247,11 +239,6 @@ export const ADOPT = `
 export const RELEASE = `
   update placement set node = null, node_term = null
   where worker = $3 and node = $1 and node_term = $2 and term = $4 and desired = 'running' and starts = $5`;
-
-export const BEGIN = `
-  with living as (${LIVING} for share)
-  update placement p set starts = p.starts + 1 from living
-  where p.worker = $3 and p.node = living.id and p.node_term = $2 and p.term = $4 and p.desired = 'running'`;
 
 export const END = `
   update placement set desired = 'ended', why = $4, over = $5, ended_at = clock_timestamp() where worker = $2 and node = $1 and term = $3 and desired = 'running'`;

@@ -1,15 +1,11 @@
 /** The rows of a cluster in Postgres. TLS is as the URL says, and between machines it is on unless the URL takes it away. */
 import pg from "pg";
 import {
-  CLUSTER_ANSWER_MS,
   CLUSTER_BROUGHT_RECORDS_MAX,
   CLUSTER_BROUGHT_SEARCHED_RECORDS,
-  CLUSTER_CONNECTIONS_MAX,
   CLUSTER_FAILED_SHOWN_MAX,
   CLUSTER_FAILED_SHOWN_MS,
-  CLUSTER_STATEMENT_MAX_MS,
   CLUSTER_STREAM_PAGE_RECORDS,
-  CLUSTER_TABLES_CHECK_MS,
   CLUSTER_WHY_MAX_CHARS,
 } from "../../base/limits.ts";
 import type { LeasedBudget } from "../budgets.ts";
@@ -22,11 +18,11 @@ import type {
   NewNode,
   NewPlacement,
   NodeFence,
+  NodeInView,
   RunFence,
 } from "../rows.ts";
 import type { ClusterStore, CopiedRecord, LogName, StreamPage } from "../store.ts";
 import type { OwnedRow, TreeOwner } from "../tree.ts";
-import { connectionUrl } from "./address.ts";
 import type {
   BroughtRows,
   FailedRow,
@@ -38,10 +34,11 @@ import type {
   WaitingRow,
 } from "./answers.ts";
 import { changeBudget, dropBudget } from "./budgets.ts";
+import { Connections } from "./connections.ts";
 import { copiesBy } from "./copies.ts";
-import { checkTables, migrate } from "./migrate.ts";
+import { NodeLooks, type SeenView } from "./looks.ts";
 import { hasNoDay, keepDays, makeDays, tendCopy } from "./retention.ts";
-import { SCHEMA } from "./schema.ts";
+import { type RowToLaunch, RunStatements } from "./runs.ts";
 import { holderOf, type SessionName, takeSession } from "./sessions.ts";
 import * as statements from "./statements.ts";
 
@@ -56,39 +53,22 @@ interface RecordRow {
 /** By Postgres. */
 const UNIQUE_VIOLATION = "23505";
 
-/** Seqs, terms and beats are far below the numbers that JavaScript cannot hold. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) =>
-    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
-};
-
 export class PostgresStore implements ClusterStore {
   /** The copy, as people read it. */
   readonly copies = copiesBy((text, values) => this.rows(text, values));
-  private readonly pool: pg.Pool;
-  /** The look at the tables, before the first call, and again after a while. One that failed is made again by the next call. */
-  private checked: Promise<void> | undefined;
-  private checkAgainAt = 0;
+  private readonly connections: Connections;
+  private readonly runs = new RunStatements((text, values) => this.rows(text, values));
+  private readonly looks = new NodeLooks(
+    async (text, values) => (await this.connections.askUrgently<SeenView>(text, values)).rows,
+  );
 
-  private constructor(pool: pg.Pool) {
-    this.pool = pool;
+  private constructor(connections: Connections) {
+    this.connections = connections;
   }
 
   /** Connects when it is first asked: then the tables must be those of this Holdfast. Throws where the URL is none. */
   static at(url: string): PostgresStore {
-    const pool = new pg.Pool({
-      connectionString: connectionUrl(url, process.env.PGHOST),
-      max: CLUSTER_CONNECTIONS_MAX,
-      connectionTimeoutMillis: CLUSTER_ANSWER_MS,
-      statement_timeout: CLUSTER_STATEMENT_MAX_MS,
-      query_timeout: CLUSTER_STATEMENT_MAX_MS,
-      options: `-c search_path=${SCHEMA}`,
-      application_name: "holdfast",
-      types,
-    });
-    // A connection that was lost while nobody used it: the next call takes another one.
-    pool.on("error", () => {});
-    return new PostgresStore(pool);
+    return new PostgresStore(new Connections(url));
   }
 
   /** Makes the tables, or brings them up to date. */
@@ -104,14 +84,12 @@ export class PostgresStore implements ClusterStore {
   }
 
   /** The version before, 0 for none, and the one after. */
-  async migrate(): Promise<{ readonly from: number; readonly to: number }> {
-    const versions = await migrate(this.pool);
-    this.checked = Promise.resolve();
-    return versions;
+  migrate(): Promise<{ readonly from: number; readonly to: number }> {
+    return this.connections.migrate();
   }
 
-  async close(): Promise<void> {
-    await this.pool.end();
+  close(): Promise<void> {
+    return this.connections.close();
   }
 
   async join(
@@ -131,8 +109,8 @@ export class PostgresStore implements ClusterStore {
     return before?.term;
   }
 
-  renew({ node, node_term }: NodeFence): Promise<boolean> {
-    return this.changes(statements.RENEW, [node, node_term]);
+  async renew({ node, node_term }: NodeFence): Promise<boolean> {
+    return (await this.connections.askUrgently(statements.RENEW, [node, node_term])).rowCount === 1;
   }
 
   drain(node: string, isDraining: boolean): Promise<boolean> {
@@ -156,9 +134,13 @@ export class PostgresStore implements ClusterStore {
     return this.changes(statements.DECLARE_GONE, [node]);
   }
 
-  async view(node: string): Promise<ClusterView> {
-    const [view] = await this.rows<ClusterView>(statements.VIEW, [node]);
-    return view as ClusterView;
+  view(node: string): Promise<ClusterView> {
+    return this.looks.view(node);
+  }
+
+  /** Without their loads. */
+  nodes(): Promise<readonly NodeInView[]> {
+    return this.rows<NodeInView>(statements.NODES, []);
   }
 
   /** For people. */
@@ -213,13 +195,14 @@ export class PostgresStore implements ClusterStore {
     return (await this.rows<PlacedRow>(statements.PLACED, [worker]))[0];
   }
 
-  async specOf(worker: string): Promise<string | undefined> {
-    return (await this.rows<{ spec: string }>(statements.SPEC, [worker]))[0]?.spec;
+  /** The spec of a worker, and its id on the node on which it ran last. */
+  toLaunch(worker: string): Promise<RowToLaunch | undefined> {
+    return this.runs.toLaunch(worker);
   }
 
   /** `worker_id`: its id in the log of the node. */
   launched(run: RunFence, worker_id: string): Promise<boolean> {
-    return this.changes(statements.LAUNCHED, [...valuesOf(run), worker_id]);
+    return this.runs.launched({ ...run, worker_id });
   }
 
   /** At most `max` workers that shall run, and that no living node holds. */
@@ -251,7 +234,7 @@ export class PostgresStore implements ClusterStore {
   }
 
   claim(worker: string, seen_term: number, { node, node_term }: NodeFence): Promise<boolean> {
-    return this.changes(statements.CLAIM, [worker, seen_term, node, node_term]);
+    return this.runs.claim({ worker, term: seen_term, node, node_term });
   }
 
   adopt(run: RunFence): Promise<boolean> {
@@ -263,7 +246,7 @@ export class PostgresStore implements ClusterStore {
   }
 
   begin(run: RunFence): Promise<boolean> {
-    return this.changes(statements.BEGIN, valuesOf(run));
+    return this.runs.begin(run);
   }
 
   end(
@@ -301,13 +284,11 @@ export class PostgresStore implements ClusterStore {
 
   /** The worker that holds the session; undefined where `placed` has it now. */
   async takeSession(name: SessionName, placed: Pick<RunFence, "worker" | "term" | "node">) {
-    await this.check();
-    return takeSession(this.pool, name, placed);
+    return takeSession(await this.connections.checkedPool(), name, placed);
   }
 
   async sessionHolder(name: SessionName) {
-    await this.check();
-    return holderOf(this.pool, name);
+    return holderOf(await this.connections.checkedPool(), name);
   }
 
   async append(
@@ -325,7 +306,7 @@ export class PostgresStore implements ClusterStore {
       const appending = () => this.rows<{ copied_to: number }>(statements.APPEND, values);
       const [copied] = await appending().catch(async (error: unknown) => {
         if (!hasNoDay(error)) throw error;
-        await makeDays(this.pool);
+        await makeDays(await this.connections.checkedPool());
         return appending();
       });
       if (copied !== undefined) return copied.copied_to;
@@ -338,8 +319,7 @@ export class PostgresStore implements ClusterStore {
 
   /** Zero for all days. `asked` changes it. */
   async keepDays(asked?: number): Promise<{ readonly before: number; readonly keep_days: number }> {
-    await this.check();
-    return keepDays(this.pool, asked);
+    return keepDays(await this.connections.checkedPool(), asked);
   }
 
   /**
@@ -347,8 +327,7 @@ export class PostgresStore implements ClusterStore {
    * ClockAheadError where the database's clock is far ahead of `now_ms`.
    */
   async tendCopy(now_ms = Date.now()): Promise<number | null> {
-    await this.check();
-    return tendCopy(this.pool, now_ms);
+    return tendCopy(await this.connections.checkedPool(), now_ms);
   }
 
   async stream(worker: string, after: number): Promise<StreamPage> {
@@ -379,35 +358,20 @@ export class PostgresStore implements ClusterStore {
     },
     right?: HeldRight,
   ): Promise<Result> {
-    await this.check();
-    return changeBudget(this.pool, name, change, right);
+    return changeBudget(await this.connections.checkedPool(), name, change, right);
   }
 
   /** All bounds of a budget, by the beginning of their names. */
   async dropBudget(rows: string): Promise<void> {
-    await this.check();
-    await dropBudget(this.pool, rows);
+    await dropBudget(await this.connections.checkedPool(), rows);
   }
 
   private async rows<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    await this.check();
-    return (await this.pool.query<Row>({ text, values: [...values] })).rows;
+    return (await this.connections.ask<Row>(text, values)).rows;
   }
 
   private async changes(text: string, values: readonly unknown[]): Promise<boolean> {
-    await this.check();
-    return (await this.pool.query({ text, values: [...values] })).rowCount === 1;
-  }
-
-  private check(): Promise<void> {
-    const now = performance.now();
-    if (this.checked !== undefined && now < this.checkAgainAt) return this.checked;
-    this.checkAgainAt = now + CLUSTER_TABLES_CHECK_MS;
-    this.checked = checkTables(this.pool).catch((error: unknown) => {
-      this.checked = undefined;
-      throw error;
-    });
-    return this.checked;
+    return (await this.connections.ask(text, values)).rowCount === 1;
   }
 }
 

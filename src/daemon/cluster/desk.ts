@@ -26,6 +26,7 @@ export type Desk = Pick<
   PostgresStore,
   | "place"
   | "placed"
+  | "nodes"
   | "placedBy"
   | "kill"
   | "killAgain"
@@ -151,7 +152,7 @@ const untilBegun = async (store: Desk, worker: string, needs: NodeLabels): Promi
 
 export const fitsNowhere = async (store: Desk, needs: NodeLabels): Promise<boolean> => {
   // A dead node may be back in a moment, as after a restart of its daemon.
-  const nodes = (await store.view("")).nodes.map((node) =>
+  const nodes = (await store.nodes()).map((node) =>
     node.state === "dead" ? { ...node, state: "active" as const } : node,
   );
   return isNowhere({ needs }, nodes);
@@ -207,7 +208,7 @@ export const killPlaced = async (
 
 export const nodeIsGone = async (store: Desk, node: string): Promise<NodeChange> => {
   if (await store.declareGone(node)) return { name: node, effect: "deleted" };
-  const there = (await store.view("")).nodes.find(({ id }) => id === node);
+  const there = (await store.nodes()).find(({ id }) => id === node);
   if (there === undefined) throw noSuchNode(node);
   if (there.state === "left") return { name: node, effect: "noop" };
   throw new HoldfastError("INVALID_STATE", `The node ${node} renews its lease, so its machine is not gone.`, {

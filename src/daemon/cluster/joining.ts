@@ -15,7 +15,7 @@ export const termOf = async (
 ): Promise<number | undefined> => {
   const term = await store.join(node, session);
   if (term !== undefined) return term;
-  const beatOf = async () => (await store.view(node.id)).nodes.find(({ id }) => id === node.id);
+  const beatOf = async () => (await store.nodes()).find(({ id }) => id === node.id);
   const before = await beatOf();
   await sleep(CLUSTER_LEASE_MS);
   const after = await beatOf();

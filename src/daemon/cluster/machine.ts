@@ -2,14 +2,21 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Effect, Option } from "effect";
+import type { PlacedRun } from "../../adapters/process/placed-marker.ts";
 import { endPlaced } from "../../adapters/process/placed-runs.ts";
-import { CLUSTER_ANSWER_MS, CLUSTER_LEASE_GRACE_MS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
+import {
+  CLUSTER_ANSWER_MS,
+  CLUSTER_LEASE_GRACE_MS,
+  CLUSTER_RETRY_MS,
+  CLUSTER_STARTS_AT_ONCE,
+} from "../../base/limits.ts";
+import { AtMost, Together } from "../../base/together.ts";
 import type { KeptMembership, NodeMachine, RunOfMember, RunToStart } from "../../cluster/node/machine.ts";
 import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { Killer, RunFence } from "../../cluster/rows.ts";
 import type { OwnedRow } from "../../cluster/tree.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { isEnded, type PlacedRight } from "../../protocol/worker.ts";
+import { isEnded } from "../../protocol/worker.ts";
 import type { PlacedWorker, RuntimeApi } from "../../runtime/api.ts";
 import type { Rights } from "../rights.ts";
 import { broughtBy } from "./brought.ts";
@@ -33,7 +40,7 @@ export interface MachineGround {
   readonly runtime: Pick<RuntimeApi, "spawn" | "kill" | "wait" | "placed">;
   readonly store: Pick<
     PostgresStore,
-    "specOf" | "placed" | "brought" | "launched" | "end" | "stopped" | "killedAt"
+    "toLaunch" | "placed" | "brought" | "launched" | "end" | "stopped" | "killedAt"
   >;
   readonly rights: Rights;
   readonly tombstones: ObeyedTombstones;
@@ -55,6 +62,23 @@ export class PlacedMachine implements NodeMachine {
   private node_term = 0;
   /** Workers whose start is under way here, or that run. */
   private readonly launching = new Set<string>();
+  private readonly starting = new AtMost(CLUSTER_STARTS_AT_ONCE);
+  /** A search looks at all processes, so one is made for all who wait for one. */
+  private readonly sweeps = new Together<string, void>(Number.POSITIVE_INFINITY, async (workers) => {
+    const names = new Set(workers);
+    await this.end((right) => names.has(right.worker), AT_ONCE);
+    return [];
+  });
+  private readonly searches = new Together<(right: PlacedRun) => boolean, void>(
+    Number.POSITIVE_INFINITY,
+    async (all) => {
+      const { node, store_id } = this.ground;
+      await endPlaced(store_id, node, (right) => all.some((which) => which(right)));
+      return [];
+    },
+  );
+  /** A signal looks at all its listeners for each new one, and thousands of runs are waited for. */
+  private readonly endings = new Set<AbortController>();
   /** Workers whose end by a tombstone is waited for. */
   private readonly clearing = new Set<string>();
   private readonly tombstones: ObeyedTombstones;
@@ -62,6 +86,9 @@ export class PlacedMachine implements NodeMachine {
   constructor(ground: MachineGround) {
     this.ground = ground;
     this.tombstones = ground.tombstones;
+    ground.signal.addEventListener("abort", () => {
+      for (const ending of this.endings) ending.abort();
+    });
   }
 
   /** Those that an earlier daemon left, in the form of its log. */
@@ -76,7 +103,7 @@ export class PlacedMachine implements NodeMachine {
   }
 
   sweep(worker: string): Promise<void> {
-    return this.end((right) => right.worker === worker, AT_ONCE);
+    return this.sweeps.add(worker);
   }
 
   async stop(worker: string): Promise<void> {
@@ -135,7 +162,7 @@ export class PlacedMachine implements NodeMachine {
     const { worker, killer } = row;
     const isNew = this.tombstones.isNew(row);
     this.tombstones.obey(row);
-    const isIts = (right: PlacedRight): boolean => right.worker === worker;
+    const isIts = (right: PlacedRun): boolean => right.worker === worker;
     try {
       const look = async () =>
         (await this.placed()).filter((each) => this.isMine(each) && isIts(each.placed));
@@ -158,38 +185,48 @@ export class PlacedMachine implements NodeMachine {
   }
 
   private async begin(run: RunToStart, mayStart: () => boolean): Promise<void> {
+    const id = await this.starting.run(() => this.start(run, mayStart));
+    if (id === undefined) return;
+    const told = this.insist("the start of a run", () => this.ground.store.launched(this.fenceOf(run), id));
+    await Promise.all([told, this.untilEnded(run, id, mayStart)]);
+  }
+
+  /** The id of the worker; undefined where none was started, which is told then. */
+  private async start(run: RunToStart, mayStart: () => boolean): Promise<string | undefined> {
     const { worker, term, starts } = run;
     const { store } = this.ground;
     const before = (await this.placed(worker)).find(({ placed }) => placed.term === term);
-    if (before !== undefined && isFinal(before)) return this.finish(run, null, overOf(before));
-    const text = await store.specOf(worker);
-    if (text === undefined || text === "") return this.finish(run, "Its placement has no spec.");
-    const launched = launchSpec(text, this.ground.stateDir);
-    if (launched instanceof HoldfastError) return this.finish(run, launched.message);
+    if (before !== undefined && isFinal(before)) return this.none(run, null, overOf(before));
+    const row = await store.toLaunch(worker);
+    if (row === undefined || row.spec === "") return this.none(run, "Its placement has no spec.");
+    const launched = launchSpec(row.spec, this.ground.stateDir);
+    if (launched instanceof HoldfastError) return this.none(run, launched.message);
     const { spec, tree } = launched;
     // A start that made no process does not count.
-    const last_id = starts > 0 ? (await store.placed(worker))?.worker_id : undefined;
+    const last_id = starts > 0 ? row.worker_id : undefined;
     if (last_id != null && spec.restart === "temporary")
-      return this.finish(run, "It began on a node that was lost, and its restart policy is temporary.");
+      return this.none(run, "It began on a node that was lost, and its restart policy is temporary.");
     const brought = last_id == null ? undefined : broughtBy(await store.brought(worker, last_id));
     await this.ground.guarded();
     this.ground.rights.give(worker, { term, mayStart });
-    if (!mayStart()) return;
+    if (!mayStart()) return undefined;
     const placed = { node: this.ground.node, worker, term, on_partition: run.on_partition, brought, tree };
     const begun = await this.run(Effect.result(this.ground.runtime.spawn(spec, { by: CLUSTER, placed })));
     if (begun._tag === "Failure") {
       if (begun.failure.row.retryable) throw begun.failure;
-      return this.finish(run, begun.failure.message);
+      return this.none(run, begun.failure.message);
     }
-    const { id } = begun.success;
-    const told = this.insist("the start of a run", () => store.launched(this.fenceOf(run), id));
-    await Promise.all([told, this.untilEnded(run, id, mayStart)]);
+    return begun.success.id;
+  }
+
+  private async none(...ended: Parameters<PlacedMachine["finish"]>): Promise<undefined> {
+    await this.finish(...ended);
   }
 
   async ended(run: RunOfMember, mayStart: () => boolean): Promise<void> {
     this.ground.rights.give(run.worker, { term: run.term, mayStart });
-    const here = (await this.placed()).find(
-      (each) => each.isItself && each.placed.worker === run.worker && each.placed.term === run.term,
+    const here = (await this.placed(run.worker)).find(
+      (each) => each.isItself && each.placed.term === run.term && !isEnded(each.state),
     );
     if (here !== undefined) await this.untilEnded(run, here.id, mayStart);
   }
@@ -245,7 +282,7 @@ export class PlacedMachine implements NodeMachine {
 
   /** Ends workers, and then what a search finds of them. Without a grace they have their own. */
   private async end(
-    which: (right: PlacedRight) => boolean,
+    which: (right: PlacedRun) => boolean,
     killer: Killer | Pick<Killer, "grace_ms"> = {},
   ): Promise<void> {
     const ids = (await this.placed()).flatMap((each) =>
@@ -253,8 +290,7 @@ export class PlacedMachine implements NodeMachine {
     );
     const { by, reason, grace_ms, signal } = { ...HELD_NO_LONGER, ...killer };
     if (ids.length > 0) await this.run(this.ground.runtime.kill({ ids, by, reason, grace_ms, signal }));
-    const { node, store_id } = this.ground;
-    await endPlaced(store_id, node, which);
+    await this.searches.add(which);
   }
 
   private isMine({ placed }: PlacedWorker): boolean {
@@ -270,7 +306,9 @@ export class PlacedMachine implements NodeMachine {
   }
 
   private run<A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> {
-    return Effect.runPromise(effect, { signal: this.ground.signal });
+    const ending = new AbortController();
+    this.endings.add(ending);
+    return Effect.runPromise(effect, { signal: ending.signal }).finally(() => this.endings.delete(ending));
   }
 
   private pause(): Promise<void> {

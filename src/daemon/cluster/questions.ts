@@ -82,7 +82,7 @@ export const placeQuestions = async (store: QuestionStore, now_ms: number): Prom
 const openQuestions = async (store: QuestionStore): Promise<readonly PlaceQuestionRow[]> => {
   const rows = await store.placeQuestions(INBOX_PAGE_MAX);
   if (rows.length === 0) return [];
-  const { nodes } = await store.view("");
+  const nodes = await store.nodes();
   return rows.filter((row) => isNowhere(row, nodes));
 };
 

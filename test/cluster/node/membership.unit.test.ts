@@ -56,6 +56,19 @@ describe("nodes of a cluster, their clocks an hour apart", () => {
     }),
   );
 
+  it.effect(
+    "search for what a worker left before they start it again, and for nothing of one that never began",
+    () =>
+      Effect.gen(function* () {
+        const { machines, lives, machineOf } = yield* cluster;
+        const searched = () => machines.flatMap((machine) => machine.searched);
+        expect(searched()).toEqual([]);
+        yield* lives.get(machineOf("w").id)!.kill;
+        yield* pass(10_000);
+        expect(searched()).toEqual(["w"]);
+      }),
+  );
+
   it.effect("take over within ten seconds from one whose daemon is dead, and never overlap", () =>
     Effect.gen(function* () {
       const { flock, lives, machineOf } = yield* cluster;

@@ -1,7 +1,9 @@
 /** The contract of a cluster's store, on a real Postgres; and what only a database can do wrong. */
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { CLUSTER_CONNECTIONS_MAX, CLUSTER_RUNS_AT_ONCE } from "../../../src/base/limits.ts";
 import { ClusterTablesError, migrate } from "../../../src/cluster/postgres/migrate.ts";
+import { CLAIM } from "../../../src/cluster/postgres/runs.ts";
 import { MIGRATIONS, SCHEMA } from "../../../src/cluster/postgres/schema.ts";
 import * as statements from "../../../src/cluster/postgres/statements.ts";
 import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
@@ -96,7 +98,7 @@ describe("a cluster's store in Postgres", () => {
     const run = await running(store, "w", a);
     await store.bury("a", 1, 0);
     const { holder, untilWaitedFor } = await opened(url);
-    await holder.query(statements.CLAIM, ["w", 1, b.node, b.node_term]);
+    await holder.query(CLAIM, [b.node, b.node_term, ["w"], [1]]);
     let isDone = false;
     const append = store.append("a", { store_id: "s", epoch: "e" }, [recordOf(1, run)]).finally(() => {
       isDone = true;
@@ -105,6 +107,84 @@ describe("a cluster's store in Postgres", () => {
     await holder.query("commit");
     expect(await append).toBe(1);
     expect((await store.stream("w", 0)).records).toEqual([]);
+  });
+
+  it("a look that asks for what has changed sees what a first look sees, after each change", async () => {
+    const url = await fresh();
+    const [store, other] = [await openAt(url), await openAt(url)];
+    const [a, b] = [await joined(store, "a"), await joined(store, "b")];
+    const isAlike = async (): Promise<number> => {
+      const byName = async (one: ClusterStore) =>
+        [...(await one.view("a")).placements].sort((x, y) => (x.worker < y.worker ? -1 : 1));
+      const [later, first] = [await byName(store), await byName(await openAt(url))];
+      expect(later).toEqual(first);
+      return later.length;
+    };
+    const run = await running(store, "w", a);
+    expect(await isAlike()).toBe(1);
+    await running(store, "v", a);
+    await running(store, "u", b);
+    expect(await isAlike()).toBe(2);
+    await other.begin(run);
+    expect(await isAlike()).toBe(2);
+    // One goes and another one comes, so that the number stays.
+    await other.kill("v");
+    await running(other, "t", a);
+    expect(await isAlike()).toBe(2);
+    expect(await other.release(run, 1)).toBe(true);
+    expect(await isAlike()).toBe(2);
+    expect(await other.claim("w", run.term, b)).toBe(true);
+    expect(await isAlike()).toBe(1);
+  });
+
+  it("a renewal waits for no other statement of its node", async () => {
+    const url = await fresh();
+    const store = await openAt(url);
+    const a = await joined(store, "a");
+    const run = await running(store, "w", a);
+    const { holder, untilWaitedFor } = await opened(url);
+    await holder.query("select from placement for update");
+    const waiting = Array.from({ length: 2 * CLUSTER_CONNECTIONS_MAX }, () => store.end(run));
+    await untilWaitedFor(() => false);
+    expect(await store.renew(a)).toBe(true);
+    await holder.query("commit");
+    expect((await Promise.all(waiting)).filter(Boolean)).toHaveLength(1);
+  });
+
+  it("claims that come at once are one statement each for many, and each has its answer", async () => {
+    const url = await fresh();
+    const store = await openAt(url);
+    const [a, b] = [await joined(store, "a"), await joined(store, "b")];
+    const names = Array.from({ length: 3 * CLUSTER_RUNS_AT_ONCE }, (_, at) => `w${at}`);
+    for (const worker of names)
+      await store.place({ worker, spec_digest: "", on_partition: "stop", needs: {} });
+    await store.claim("w7", 0, b);
+    const won = await Promise.all(names.map((worker) => store.claim(worker, 0, a)));
+    expect(names.filter((_, at) => !won[at])).toEqual(["w7"]);
+    // An earlier term and this one, two nodes, and one run twice: all at once.
+    const begun = [
+      { ...a, worker: "w8", term: 1 },
+      { ...a, worker: "w8", term: 0 },
+      { ...a, worker: "w7", term: 1 },
+      { ...b, worker: "w7", term: 1 },
+      { ...a, worker: "w9", term: 1 },
+      { ...a, worker: "w9", term: 1 },
+    ];
+    const began = await Promise.all(begun.map((run) => store.begin(run)));
+    expect(began).toEqual([true, false, false, true, true, false]);
+  });
+
+  it("a run that cannot be told to the database at once with others is asked for again, and none is taken twice", async () => {
+    const url = await fresh();
+    const store = await openAt(url);
+    const a = await joined(store, "a");
+    for (const worker of ["w1", "w2"])
+      await store.place({ worker, spec_digest: "", on_partition: "stop", needs: {} });
+    // Postgres takes no text with a zero byte, so that the statement of all fails.
+    const all = ["w1", "w2", "w\0"].map((worker) => store.claim(worker, 0, a));
+    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(Array(3).fill("rejected"));
+    expect(await Promise.all(["w1", "w2"].map((worker) => store.claim(worker, 0, a)))).toEqual([true, true]);
+    expect(await store.claim("w1", 0, a)).toBe(false);
   });
 
   it("a change of the tables takes as long as it needs, and not as long as another statement may", async () => {

@@ -34,6 +34,8 @@ export class CanaryMachine implements NodeMachine {
   /** No lease can be kept. */
   isFull = false;
   readonly reports: string[] = [];
+  /** Workers that were searched for. */
+  readonly searched: string[] = [];
   readonly id: string;
   private readonly flock: Flock;
   private readonly clock: Clock.Clock;
@@ -74,6 +76,7 @@ export class CanaryMachine implements NodeMachine {
   }
 
   async sweep(worker: string): Promise<void> {
+    this.searched.push(worker);
     this.endAll((canary) => canary.worker === worker);
   }
 
@@ -108,8 +111,8 @@ export class CanaryMachine implements NodeMachine {
     });
   }
 
-  stop(worker: string): Promise<void> {
-    return this.sweep(worker);
+  async stop(worker: string): Promise<void> {
+    this.endAll((canary) => canary.worker === worker);
   }
 
   async stopAll(): Promise<void> {
