@@ -38,6 +38,15 @@ const processesOf = (home: string): readonly number[] =>
 /** The status of a lock that another one holds; one that was killed has another. */
 const LOCK_HELD = 77;
 
+/** A busy machine may not connect to the database in time. */
+const untilAnswered = (machine: ClusterMachine, words: readonly string[]): Promise<void> =>
+  until(async () => {
+    const { error } = await machine.agent(...words);
+    if (error !== null && error.code !== "UNAVAILABLE")
+      throw new Error(`${machine.name} is refused: ${error.message}`);
+    return error === null;
+  });
+
 export class ClusterOfMachines {
   readonly machines: readonly ClusterMachine[];
   private readonly urlOf: (name: string) => string;
@@ -65,13 +74,14 @@ export class ClusterOfMachines {
     const [first] = cluster.machines;
     const flags = new Map(cluster.machines.map((machine) => [machine, prepare(machine)]));
     for (const machine of cluster.machines) await machine.agent("daemon", "start");
-    await first!.agent("cluster", "init", urlOf(first!.name));
+    await untilAnswered(first!, ["cluster", "init", urlOf(first!.name)]);
     for (const machine of cluster.machines) await cluster.join(machine, ...flags.get(machine)!);
     return cluster;
   }
 
   async join(machine: ClusterMachine, ...more: readonly string[]): Promise<void> {
-    await machine.agent("cluster", "join", this.urlOf(machine.name), "--name", machine.name, ...more);
+    const words = ["cluster", "join", this.urlOf(machine.name), "--name", machine.name, ...more];
+    await untilAnswered(machine, words);
     await until(() => this.holdsLease(machine));
   }
 
