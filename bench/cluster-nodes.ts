@@ -1,5 +1,5 @@
 /**
- * Three nodes with 10,000 workers in their logs, on one Postgres and one machine: on each an agent that is placed there prints lines,
+ * Three nodes with 10,000 ended workers in their logs, on one Postgres and one machine: on each an agent that is placed there prints lines,
  * all at once, and when the agent has ended the bench looks how many of the node's new records are in the copy. The same three daemons
  * and agents without a cluster stand beside it, with the processor time of a record in both.
  */
@@ -13,7 +13,7 @@ import { fill } from "./long-log.ts";
 import { type BenchDaemon, command, type Result, removeDirectory, startDaemon } from "./support.ts";
 
 const QUICK = process.env.HOLDFAST_QUICK === "1";
-const NODES = ["a", "b", "c"];
+export const NODES = ["a", "b", "c"];
 const WORKERS = QUICK ? 300 : 10_000;
 const RECORDS_OF_WORKER = 5;
 const LINES = QUICK ? 2_000 : 50_000;
@@ -21,7 +21,7 @@ const LOOK_MS = 20;
 const ASKED = 0.8;
 const PAD = " of a length as agents print them, in the middle of some work".repeat(2);
 
-interface Node {
+export interface BenchNode {
   readonly name: string;
   readonly daemon: BenchDaemon;
   readonly dir: string;
@@ -33,26 +33,30 @@ interface CopyOfNode {
 }
 
 /** One node while its agent printed. */
-interface Printed {
+export interface Printed {
   readonly records: number;
   readonly copied: number;
   readonly seconds: number;
   readonly cpu_us: number;
 }
 
-const copyOf = async ({ daemon }: Node): Promise<CopyOfNode> => {
+/** All that the agent of one node prints. */
+export const writeLines = (file: string): void =>
+  writeFileSync(file, Array.from({ length: LINES }, (_, at) => `line ${at}${PAD}\n`).join(""));
+
+const copyOf = async ({ daemon }: BenchNode): Promise<CopyOfNode> => {
   const { self } = await daemon.request<{ self: { copy: CopyOfNode } | null }>("cluster/status", {});
   if (self !== null) return self.copy;
   const { head } = await daemon.request<{ head: number }>("daemon/status", {});
   return { copied_to: 0, head };
 };
 
-const untilCopied = async (node: Node): Promise<void> => {
+const untilCopied = async (node: BenchNode): Promise<void> => {
   for (let copy = await copyOf(node); copy.copied_to < copy.head; copy = await copyOf(node))
     await sleep(LOOK_MS);
 };
 
-const print = async (node: Node, file: string, isPlaced: boolean): Promise<Printed> => {
+export const print = async (node: BenchNode, file: string, isPlaced: boolean): Promise<Printed> => {
   const { daemon, name } = node;
   const placement = { needs: { node: name }, on_partition: "stop" };
   const what = command(["cat", file], isPlaced ? { name: `prints-${name}`, placement } : {});
@@ -69,7 +73,7 @@ const print = async (node: Node, file: string, isPlaced: boolean): Promise<Print
   return { records, copied: after.copied_to - before.copied_to, seconds, cpu_us };
 };
 
-const started = async (): Promise<readonly Node[]> =>
+const started = async (): Promise<readonly BenchNode[]> =>
   Promise.all(
     NODES.map(async (name) => {
       const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
@@ -79,7 +83,7 @@ const started = async (): Promise<readonly Node[]> =>
     }),
   );
 
-const ended = async (nodes: readonly Node[]): Promise<void> => {
+const ended = async (nodes: readonly BenchNode[]): Promise<void> => {
   for (const { daemon, dir } of nodes) {
     await daemon.stop();
     await removeDirectory(dir);
@@ -121,7 +125,7 @@ export const threeNodes = async (postgres: TestPostgres): Promise<readonly Resul
   const dir = mkdtempSync(join(tmpdir(), "holdfast-cluster-"));
   try {
     const file = join(dir, "lines");
-    writeFileSync(file, Array.from({ length: LINES }, (_, at) => `line ${at}${PAD}\n`).join(""));
+    writeLines(file);
     const bare = await alone(file);
     const { printed, caught_up_s } = await together(file, await postgres.database("three"));
     const shares = printed.map(({ copied, records }) => copied / records);
@@ -131,7 +135,7 @@ export const threeNodes = async (postgres: TestPostgres): Promise<readonly Resul
     const ingest = (all: readonly Printed[]) => all.map(({ records, seconds }) => rate(records / seconds));
     return [
       {
-        name: `records/s in the copy of each of three nodes, with ${rate(WORKERS)} workers, beside the ingest of one placed agent each`,
+        name: `records/s in the copy of each of three nodes, with ${rate(WORKERS)} ended workers, beside the ingest of one placed agent each`,
         floor: `ingest without a cluster: ${ingest(bare).join(", ")} records/s`,
         measured: `${rates.join(", ")} of ${ingest(printed).join(", ")} records/s`,
         value: `${least.toFixed(2)} of the ingest at least`,

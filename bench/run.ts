@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { boot } from "./boot.ts";
 import { bootAdopt } from "./boot-adopt.ts";
 import { cluster } from "./cluster.ts";
+import { clusterRunning } from "./cluster-running.ts";
 import { dashboard } from "./dashboard.ts";
 import { decode } from "./decode.ts";
 import { engine } from "./engine.ts";
@@ -55,6 +56,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] 
   weblisk,
   hosts,
   cluster,
+  "cluster-running": clusterRunning,
   notify,
   dashboard,
   top,

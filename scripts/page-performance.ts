@@ -37,8 +37,19 @@ Its floor is a real start; bare Effect fibers, and OTP if \`erl\` is installed, 
 \`masking\` measures the median of 15 rounds of 10,000 lines, with six known secrets, one of them a private key; its floor is the same ingest without masking.
 \`telemetry\` is the same ingest as \`ingest\` with a collector, in processor time of the daemon; its floor is the daemon without one.
 \`cluster\` copies the log to a Postgres on the same machine, without fsync: how many records are in the copy when all are in the log.
+\`cluster-running\` has 10,000 placed workers that sleep on three nodes of one machine.
 A flood is slowed down while other agents have output (FLOOD_REST_TIMES in [the limits](limits.md)), but not when it is alone.`,
-    benches: ["ingest", "latency", "stalled", "watchers", "decode", "masking", "telemetry", "cluster"],
+    benches: [
+      "ingest",
+      "latency",
+      "stalled",
+      "watchers",
+      "decode",
+      "masking",
+      "telemetry",
+      "cluster",
+      "cluster-running",
+    ],
   },
   {
     title: "What does a request cost?",
