@@ -1630,6 +1630,8 @@ export const PLACED_SEARCH_WAIT_MS = 50;
 export const CLUSTER_SHIP_MAX_RECORDS = 4_000;
 /** And with the page that passes this length: the database has CLUSTER_STATEMENT_MAX_MS for one statement. */
 export const CLUSTER_SHIP_MAX_CHARS = 4 * 1024 * 1024;
+/** Pages of a log that are read for its copy in one turn of the loop. */
+export const CLUSTER_SHIP_PAGES_AT_ONCE = 8;
 /** How often a node whose log stands still asks how far its copy is: somebody may have taken it away. */
 export const CLUSTER_COPY_CHECK_MS = 5_000;
 /** Workers that a node takes: unless it says another number, and at most. */

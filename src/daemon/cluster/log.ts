@@ -1,6 +1,11 @@
 /** A daemon's log, as it is copied to a cluster. */
 import { Effect } from "effect";
-import { CLUSTER_SHIP_MAX_CHARS, READ_PAGE_MAX_CHARS, READ_PAGE_RECORDS } from "../../base/limits.ts";
+import {
+  CLUSTER_SHIP_MAX_CHARS,
+  CLUSTER_SHIP_PAGES_AT_ONCE,
+  READ_PAGE_MAX_CHARS,
+  READ_PAGE_RECORDS,
+} from "../../base/limits.ts";
 import type { ShippedLog } from "../../cluster/node/shipper.ts";
 import type { CopiedRecord } from "../../cluster/store.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -79,8 +84,14 @@ export const shippedLog = (
         isEnough(page);
         return "enough";
       });
+      let pages = 0;
       const more = (from: number) =>
-        follow({ from, follow: false }, (page) => (isEnough(page) ? "enough" : undefined));
+        follow({ from, follow: false }, (page) => {
+          if (isEnough(page)) return "enough";
+          // A turn of a busy loop is long, and a statement would have to wait for one with each page.
+          pages += 1;
+          return pages % CLUSTER_SHIP_PAGES_AT_ONCE === 0 ? undefined : "at_once";
+        });
       const isFull = (): boolean => seqs.length >= READ_PAGE_RECORDS || chars >= READ_PAGE_MAX_CHARS;
       return first.pipe(
         Effect.flatMap((head) => (isFull() ? more(head) : Effect.succeed(head))),

@@ -30,10 +30,10 @@ export interface Follow {
 }
 
 /**
- * Takes a page. Returns undefined if it has taken the page, `enough` if it wants no more, or a promise that resolves when
- * it is ready for the next.
+ * Takes a page. Returns undefined if it has taken the page, `at_once` if it wants the next one before anything else is done,
+ * `enough` if it wants no more, or a promise that resolves when it is ready for the next.
  */
-export type TakePage = (page: LinePage) => Promise<void> | "enough" | undefined;
+export type TakePage = (page: LinePage) => Promise<void> | "at_once" | "enough" | undefined;
 
 export interface FollowHandlers {
   /** Called when everything is read, with the cursor to go on from. */
@@ -127,6 +127,7 @@ export class Follower implements Waiter {
         this.end(found.next);
         return;
       }
+      if (taken === "at_once") continue;
       if (taken !== undefined) {
         taken.then(
           () => this.wake(),

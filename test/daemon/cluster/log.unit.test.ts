@@ -1,7 +1,12 @@
 /** The records of a log as they are copied: dense, whatever retention has removed. */
 import { Effect } from "effect";
 import { expect, it } from "vitest";
-import { CLUSTER_SHIP_MAX_CHARS, READ_PAGE_MAX_CHARS, READ_PAGE_RECORDS } from "../../../src/base/limits.ts";
+import {
+  CLUSTER_SHIP_MAX_CHARS,
+  CLUSTER_SHIP_PAGES_AT_ONCE,
+  READ_PAGE_MAX_CHARS,
+  READ_PAGE_RECORDS,
+} from "../../../src/base/limits.ts";
 import { denseRecords, shippedLog } from "../../../src/daemon/cluster/log.ts";
 
 it("a record that was removed has its place", () => {
@@ -21,7 +26,7 @@ it("a page gives no more than was asked for, and the next one goes on there", ()
 });
 
 /** A log of `size` records, in pages as the daemon's. */
-const logOf = (size: number, asked: object[], lineOf: (seq: number) => string) =>
+const logOf = (size: number, asked: object[], lineOf: (seq: number) => string, said: unknown[] = []) =>
   shippedLog(
     {
       epoch: "e",
@@ -42,7 +47,8 @@ const logOf = (size: number, asked: object[], lineOf: (seq: number) => string) =
               lines.push(lineOf(head));
               chars += lineOf(head).length;
             }
-            if (take({ lines, seqs, head }) === "enough") break;
+            said.push(take({ lines, seqs, head }));
+            if (said.at(-1) === "enough") break;
           }
           return head;
         }),
@@ -68,6 +74,15 @@ it("a full page is followed by more, as many as are there, or as were asked for"
   expect(some.texts).toEqual(Array.from({ length: READ_PAGE_RECORDS * 2 + 7 }, (_, at) => String(at + 1)));
   const many = await read(READ_PAGE_RECORDS * 9, 3, READ_PAGE_RECORDS * 2 + 1);
   expect([many.seqs.length, many.seqs[0], many.seqs.at(-1)]).toEqual([1_001, 4, 1_004]);
+});
+
+it("pages are read some at a time in one turn of the loop, so that a busy one holds up no statement", async () => {
+  const said: unknown[] = [];
+  const pages = 2 * CLUSTER_SHIP_PAGES_AT_ONCE + 1;
+  const records = READ_PAGE_RECORDS * pages;
+  await Effect.runPromise(logOf(records + 1, [], String, said).read(0, records));
+  const some = [...Array(CLUSTER_SHIP_PAGES_AT_ONCE - 1).fill("at_once"), undefined];
+  expect(said).toEqual(["enough", ...some, ...some.slice(0, -1), "enough"]);
 });
 
 it("long records make a statement that the database does in its time, also after short ones", async () => {

@@ -210,7 +210,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
             cursor += page.length;
             const seqs = page.map((_, at) => cursor - page.length + at + 1);
             const taken = take({ lines: page, seqs, head: cursor });
-            if (taken === undefined) continue;
+            if (taken === undefined || taken === "at_once") continue;
             if (taken === "enough") break;
             listeners.delete(goOn);
             return void taken.then(() => {

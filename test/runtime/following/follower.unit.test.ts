@@ -63,6 +63,20 @@ test("a follower is handed the log and then each commit, every line once and in 
   expect(heard).toEqual(Array.from({ length: log.head() }, (_, n) => `${n + 1}`));
 });
 
+test("one that wants its pages at once has all that are there in one turn of the loop, and then each commit", async () => {
+  const { log, append } = makeLog(3 * READ_PAGE_RECORDS + 1);
+  const heard: string[] = [];
+  follow(new Tail(log, monoMs), ({ lines }) => {
+    heard.push(...lines);
+    return "at_once";
+  });
+  const all = () => Array.from({ length: log.head() }, (_, n) => `${n + 1}`);
+  expect(heard).toEqual(all());
+  append();
+  await nextTurn();
+  expect(heard).toEqual(all());
+});
+
 test("for one that cannot take its page nothing is read, and the others do not wait for it", async () => {
   const { log, append } = makeLog(0);
   const tail = new Tail(log, monoMs);
