@@ -1,13 +1,14 @@
 /**
- * The library and HTTP, as the dashboard asks it, against one machine, against a node of a cluster, and for a worker that the cluster
- * placed on another node: the answers are the same, but for the differences that are named here.
+ * The library and HTTP, as the dashboard asks it, against one machine, against a node of a cluster, over hosts, and for a worker that the
+ * cluster placed on another node: the answers are the same, but for the differences that are named here.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { HoldfastError, Runtime } from "../../../src/library/index.ts";
-import { type Commands, makeCommands, until } from "../../cli/support/commands.ts";
+import { type Commands, makeCommands, type Running, until } from "../../cli/support/commands.ts";
 import { collect } from "../../library/support.ts";
+import { AGENT } from "../../support/built.ts";
 import { TestPostgres } from "../../support/postgres.ts";
 import { differences, type PlainAnswer, plainAnswer } from "./support/contract.ts";
 import { ClusterOfMachines } from "./support/machines.ts";
@@ -15,10 +16,14 @@ import { ClusterOfMachines } from "./support/machines.ts";
 let postgres: TestPostgres;
 let cluster: ClusterOfMachines;
 let alone: Commands;
+let overHosts: Running;
 
 const withHttp = ({ home }: Commands): readonly string[] => {
   writeFileSync(join(home, "config.yaml"), JSON.stringify({ http: { listen: "127.0.0.1:0" } }));
-  return [];
+  mkdirSync(join(home, "bin"));
+  symlinkSync(AGENT, join(home, "bin/agent"));
+  const path = `${join(home, "bin")}:${process.env.PATH}`;
+  return ["--endpoint", `exec:env HOLDFAST_HOME=${home} HOLDFAST_VALIDATE=1 PATH=${path}`];
 };
 
 beforeAll(async () => {
@@ -28,8 +33,11 @@ beforeAll(async () => {
   withHttp(alone);
   await alone.agent("daemon", "start");
   cluster = await ClusterOfMachines.start(() => url, ["a", "b"], withHttp);
+  overHosts = node().start(["-o", "text", "--host", "all", "dashboard"]);
+  await until(() => overHosts.out().includes("\n"));
 });
 afterAll(async () => {
+  overHosts?.child.kill("SIGINT");
   await alone?.close();
   await cluster?.close();
   await postgres?.remove();
@@ -58,7 +66,12 @@ const isGood = ({ data, error }: { readonly data: unknown; readonly error: unkno
   error === null && ((data as { readonly status?: unknown }).status ?? 200) === 200;
 
 /** `spawn` is asked first, and the rest once its worker runs. */
-const told = async ({ home, agent }: Commands, ask: Ask, calls: readonly DoorCall[]): Promise<Told> => {
+const told = async (
+  { home, agent }: Commands,
+  ask: Ask,
+  calls: readonly DoorCall[],
+  words: readonly (readonly [string, string])[] = [],
+): Promise<Told> => {
   const answers = new Map<string, PlainAnswer>();
   for (const [at, { name, data }] of calls.entries()) {
     const asked = await ask(name, data).then(
@@ -75,7 +88,10 @@ const told = async ({ home, agent }: Commands, ask: Ask, calls: readonly DoorCal
       ...asked,
       error: failureIn(error),
     };
-    answers.set(`${name} ${at}`, plainAnswer(answer as never, [[home, "HOME"]]));
+    answers.set(
+      `${name} ${at}`,
+      plainAnswer(answer as never, [...words, [home, "HOME"], [/ --host b\b/g, ""]]),
+    );
     if (name !== "spawn") continue;
     expect(isGood(asked), JSON.stringify(asked)).toBe(true);
     const { spec = data } = data as { readonly spec?: object };
@@ -136,25 +152,36 @@ const libraryCalls = (name: string, more: object = {}): readonly DoorCall[] => [
 
 const connected = async ({ home }: Commands): Promise<Runtime> => Runtime.connect({ stateDir: home });
 
-/** Words of the dashboard: `/api/NAME` with a token. */
-const asHttp = async (commands: Commands): Promise<Ask> => {
-  const file = join(commands.home, "secret");
-  if (!existsSync(file)) await commands.agent("token", "create", "tester", "--to", file);
-  const { http } = (await commands.agent("daemon", "status")).data as { http: { url: string } };
-  const headers = {
-    authorization: `Bearer ${readFileSync(file, "utf8").trim()}`,
-    "content-type": "application/json",
-  };
-  return async (name, data) => {
+/** Words of the dashboard: `/api/NAME` with a token. The types of the records for `events`. */
+const asPage =
+  (root: string, token: string): Ask =>
+  async (name, data) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    if (name === "events") {
+      const query = new URLSearchParams({ after: "0", follow: "false", ...data });
+      const streamed = await (await fetch(`${root}/api/events?${query}`, { headers })).text();
+      return [...new Set(streamed.match(/(?<="type":")worker_\w+/g))].toSorted();
+    }
     const path = name === "spawn" ? "agent/spawn" : name;
-    const response = await fetch(new URL(`/api/${path}`, http.url), {
+    const response = await fetch(`${root}/api/${path}`, {
       method: "POST",
       headers,
       body: JSON.stringify(data),
     });
-    const body = await response.json();
-    return { status: response.status, body };
+    return { status: response.status, body: await response.json() };
   };
+
+const asHttp = async (commands: Commands): Promise<Ask> => {
+  const file = join(commands.home, "secret");
+  if (!existsSync(file)) await commands.agent("token", "create", "tester", "--to", file);
+  const { http } = (await commands.agent("daemon", "status")).data as { http: { url: string } };
+  return asPage(new URL(http.url).origin, readFileSync(file, "utf8").trim());
+};
+
+/** The page over all hosts, which a command at the node a serves. */
+const asPageOf = (host: "local" | "b"): Ask => {
+  const { origin, hash } = new URL(overHosts.out().trim());
+  return asPage(`${origin}/hosts/${host}`, hash.replace("#token=", ""));
 };
 
 const httpCalls = (name: string, more: object = {}): readonly DoorCall[] => [
@@ -173,6 +200,7 @@ const httpCalls = (name: string, more: object = {}): readonly DoorCall[] => [
   { name: "agent/kill", data: { ids: [name] } },
   { name: "agent/why", data: { id: name } },
   { name: "agent/search", data: { text: name } },
+  { name: "events", data: { ids: name } },
   { name: "agent/archive", data: { ids: [name] } },
 ];
 
@@ -247,4 +275,20 @@ it("a worker that the cluster placed on another node is as any other for the das
   const here = await told(alone, one, httpCalls("pip4"));
   const there = await told(other(), fromA(atA, atB), httpCalls("pip4", { placement: ON_B }));
   expect(unexplained(here, there)).toEqual([]);
+});
+
+/** The page over hosts acts as the user of its command, and that of a daemon by a token. */
+const BY_TOKEN = [["user:tester", "user"]] as const;
+
+it("the page over all hosts has the same answers of one machine and of a host", async () => {
+  const here = await told(alone, await asHttp(alone), httpCalls("pip5"), BY_TOKEN);
+  expect(here.get("events 15")?.data).toContain("worker_ended");
+  expect(differences(here, await told(other(), asPageOf("b"), httpCalls("pip5")))).toEqual([]);
+  expect(differences(here, await told(node(), asPageOf("local"), httpCalls("pip5")))).toEqual([]);
+});
+
+it("a worker that the cluster placed on another node is as any other for the page over all hosts", async () => {
+  const here = await told(alone, await asHttp(alone), httpCalls("pip6"), BY_TOKEN);
+  const asked = fromA(asPageOf("local"), asPageOf("b"));
+  expect(unexplained(here, await told(other(), asked, httpCalls("pip6", { placement: ON_B })))).toEqual([]);
 });
