@@ -18,7 +18,9 @@ import {
   TICK_WAIT_MS,
 } from "../../base/limits.ts";
 import { isOfTheSystem } from "../../base/system-errors.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { Litter } from "./litter.ts";
+import { unwatchLauncher, watchLauncher } from "./process-table.ts";
 import type { KinshipRecorder } from "./snapshots.ts";
 
 export interface PolledRun extends KinshipRecorder {
@@ -30,6 +32,7 @@ export interface PolledRun extends KinshipRecorder {
   isPolled(): boolean;
   look(): void;
   dispose(): void;
+  readonly launcher?: ProcessIdentity;
   readonly litter?: Litter | undefined;
 }
 
@@ -73,12 +76,14 @@ export class Poller {
   /** While a run is polled, the timer keeps this process alive, as a child process would. */
   add(run: PolledRun): void {
     this.runs.add(run);
+    if (run.launcher !== undefined) watchLauncher(run.launcher);
     if (this.timer === undefined) this.begin();
     else this.hurry();
   }
 
   remove(run: PolledRun): void {
     this.runs.delete(run);
+    if (run.launcher !== undefined) unwatchLauncher(run.launcher);
     if (this.runs.size > 0) return;
     clearTimeout(this.timer);
     this.timer = undefined;

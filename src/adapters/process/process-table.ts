@@ -5,6 +5,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SCAN_SLICE_MS } from "../../base/limits.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
 import { isDeadState, listPids, type ProcessStat, readStat } from "./identity.ts";
 
 export type ProcessTable = ReadonlyMap<number, ProcessStat>;
@@ -54,23 +55,35 @@ export const kinshipOf = (table: ProcessTable): Kinship => ({
   sessions: Map.groupBy(table.values(), (stat) => stat.session),
 });
 
+/** pid → start time of the launchers of runs that this daemon watches. */
+const launchers = new Map<number, string>();
+
+export const watchLauncher = ({ pid, start_time }: ProcessIdentity): void => {
+  launchers.set(pid, start_time);
+};
+
+export const unwatchLauncher = ({ pid, start_time }: ProcessIdentity): void => {
+  if (launchers.get(pid) === start_time) launchers.delete(pid);
+};
+
 /**
- * An agent may have started this daemon after a crash of the last one, but this daemon and what it launches
- * do not belong to that agent. No other process is excluded, because a process can claim anything about
- * itself.
+ * An agent may have started this daemon, or one before it, after a crash. This daemon and the runs of both do not
+ * belong to that agent, although its launcher is the parent of the runs once the daemon before is dead. No other
+ * process is excluded, because a process can claim anything about itself.
  */
-const isThisDaemon = ({ pid }: ProcessStat): boolean => pid === process.pid;
+const isOfDaemon = ({ pid, start_time }: ProcessStat): boolean =>
+  pid === process.pid || launchers.get(pid) === start_time;
 
 /**
  * The living processes of `known`, all their descendants, and the session that `leader` began, except this
- * daemon. A process with another start time is ignored. A session counts only while a known process is in it,
+ * daemon and other runs. A process with another start time is ignored. A session counts only while a known process is in it,
  * because its number cannot be reused before.
  */
 export const descendantsOf = (
   { table, children, sessions }: Kinship,
   leader: number,
   known: KnownProcesses,
-  isApart: (stat: ProcessStat) => boolean = isThisDaemon,
+  isApart: (stat: ProcessStat) => boolean = isOfDaemon,
 ): Map<number, string> => {
   const found = new Map<number, string>();
   const queue: ProcessStat[] = [];

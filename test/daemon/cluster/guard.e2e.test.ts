@@ -94,6 +94,8 @@ describe.runIf(theReaper() !== undefined)("a guard", () => {
       expect(isOver(freed)()).toBe(false);
       if (how === "lives") expect(await commands.daemonPid()).toBe(daemon);
       else await commands.agent("daemon", "start");
+      // The record of its exit comes after the search for what it has left.
+      await endsWithTerm("heir");
       expect((await commands.agent("info", "free")).data).toMatchObject({ state: "running", incarnation: 1 });
     },
   );
