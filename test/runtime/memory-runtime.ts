@@ -130,9 +130,13 @@ export const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 60; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 });
 
+/** More seconds than a test needs: a caller who gives so many means milliseconds. */
+const ELAPSE_MAX_S = 900;
+
 /** Time goes by second by second, and all that is due comes to rest in between. */
 export const elapse = (seconds: number) =>
   Effect.gen(function* () {
+    if (seconds > ELAPSE_MAX_S) throw new Error(`elapse takes seconds, and ${seconds} are too many`);
     for (let n = 0; n < seconds; n += 1) {
       yield* TestClock.adjust("1 second");
       yield* settled;

@@ -8,9 +8,11 @@ import { elapse, memoryMachine, nth, settled, spec } from "../memory-runtime.ts"
 
 const RIGHT = { node: "a", worker: "w", term: 1, on_partition: "continue" } as const;
 const BUDGET_USD = 16;
+/** The clock of `elapse` is one of seconds. */
+const AGAIN_S = CLUSTER_BUDGET_AGAIN_MS / 1_000;
 /** The cluster is asked again meanwhile. */
-const WHILE_MS = 3_000;
-const LATER_MS = 10_000;
+const WHILE_S = 3;
+const LATER_S = 2 * AGAIN_S;
 
 const makeCluster = () => {
   const at = { isAway: false, granted: 0 };
@@ -54,36 +56,33 @@ it.effect(
       const asked = spec({ name: "w", ...of, budget: { usd: BUDGET_USD } } as never);
       const { id } = yield* runtime.spawn(asked, { placed: RIGHT } as never);
       const run = yield* nth(machine.memory, 1);
-      const spend = (usd: number, wait_ms: number) =>
+      const spend = (usd: number, wait_s: number) =>
         Effect.gen(function* () {
           run.print("stdout", result(usd));
           yield* settled;
-          yield* elapse(wait_ms);
+          yield* elapse(wait_s);
           yield* settled;
         });
       const types = () => machine.log.stream(id).map(({ type }) => type);
 
       yield* settled;
-      yield* elapse(WHILE_MS);
+      yield* elapse(WHILE_S);
       at.isAway = true;
-      yield* spend(2.5, WHILE_MS);
+      yield* spend(2.5, WHILE_S);
       expect(yield* runtime.info(id)).toMatchObject({ state: "running", paused: [{ reason: "budget" }] });
       expect(types()).toContain("worker_question");
       expect(types()).not.toContain("worker_limit_reached");
 
       at.isAway = false;
-      yield* elapse(LATER_MS);
+      yield* elapse(LATER_S);
       yield* settled;
       expect((yield* runtime.info(id)).paused ?? []).toEqual([]);
       expect(types()).toContain("worker_question_withdrawn");
 
-      yield* spend(BUDGET_USD, LATER_MS);
+      yield* spend(BUDGET_USD, LATER_S);
       expect(types()).toContain("worker_limit_reached");
     }),
 );
-
-/** The clock of `elapse` is one of seconds. */
-const AGAIN_S = CLUSTER_BUDGET_AGAIN_MS / 1_000;
 
 it.effect("a worker that is found ended at a start gives its rest back, once the cluster can be asked", () =>
   Effect.gen(function* () {
