@@ -179,6 +179,13 @@ describe("a request", () => {
     expect(second.body.data).toMatchObject({ id: first.body.data.id, effect: "noop" });
   });
 
+  it("is answered in every script, with its bytes counted", async () => {
+    const label = "é € 日本 \u{1f680}";
+    const { body } = await post("/api/agent/spawn", spec("exit 0", { labels: { label } }));
+    const { body: told } = await ask(`/api/agent/info?id=${body.data.id}`);
+    expect(told.data.spec.labels).toEqual({ label });
+  });
+
   it("has its own id in the answer", async () =>
     expect((await ask("/api/agent/list", { headers: { "x-request-id": "mine" } })).body.meta.request_id).toBe(
       "mine",

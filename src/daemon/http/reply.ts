@@ -144,11 +144,14 @@ export class HttpReply {
       return;
     }
     const wait = outcome.ok ? undefined : outcome.error.info.retry_after_s;
-    const length = String(Buffer.byteLength(line));
-    const headers = [...HEADERS, "content-type", JSON_TYPE, "content-length", length];
+    const length = Buffer.byteLength(line);
+    const headers = [...HEADERS, "content-type", JSON_TYPE, "content-length", String(length)];
     if (status === 401) headers.push("www-authenticate", "Bearer");
     if (wait !== undefined) headers.push("retry-after", String(Math.ceil(wait)));
-    response.writeHead(status, [...headers, ...this.more]).end(line);
+    // Text of ASCII alone is copied; any other is encoded.
+    response
+      .writeHead(status, [...headers, ...this.more])
+      .end(line, length === line.length ? "latin1" : "utf8");
   }
 
   private interrupt(reason: HoldfastError): void {
