@@ -5,7 +5,6 @@
  */
 import { existsSync, renameSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildSync } from "esbuild";
@@ -41,8 +40,10 @@ let made: typeof run | undefined;
 export const clientRun = (): typeof run => {
   if (made === undefined) {
     assertBuilt();
-    const file = join(process.env.XDG_CACHE_HOME ?? tmpdir(), "holdfast-client.cjs");
-    if (!existsSync(file)) build(file);
+    const cache = process.env.XDG_CACHE_HOME;
+    const file = join(cache ?? join(root, ".cache"), "holdfast-client.cjs");
+    // A run of tests has a cache of its own; a bench has none, and the client of an earlier one may be that of other sources.
+    if (cache === undefined || !existsSync(file)) build(file);
     made = (createRequire(import.meta.url)(file) as { run: typeof run }).run;
   }
   return made;
