@@ -545,9 +545,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/cluster/budgets.ts",
-    find: 'spent === "unknown" ? held.granted',
-    replace: 'spent === "unknown" ? held.spent',
-    why: "a dead node's portion is given out again",
+    find: "Math.max(granted, spent)",
+    replace: "spent",
+    why: "a portion of which its node has said nothing is given out again",
     by: cluster("budgets"),
   },
 ];

@@ -187,12 +187,15 @@ export const killPlaced = async (
   store: Pick<Desk, "placed" | "kill" | "killAgain">,
   worker: string,
   { killer, dry_run }: { readonly killer: Killer; readonly dry_run: boolean },
+  isOverHere: (row: PlacedRow) => Promise<boolean>,
 ): Promise<PerWorker | undefined> => {
   const before = await store.placed(worker);
   if (before === undefined) return undefined;
   const name = before.worker;
   const told = { id: before.worker_id ?? name, name, ok: true, status: null, error: null };
-  if (before.desired === "ended") return { ...told, effect: "noop", status: endedAs(before) };
+  // The node may still have to tell of an end.
+  const isDone = before.desired === "ended" || (before.desired === "killed" && (await isOverHere(before)));
+  if (isDone) return { ...told, effect: "noop", status: endedAs(before) };
   const isFirst = before.desired === "running";
   if (dry_run) return { ...told, effect: isFirst ? "would_delete" : "noop", status: STATUS[before.desired] };
   const isOver = (row: PlacedRow | undefined): boolean =>

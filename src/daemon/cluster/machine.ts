@@ -326,6 +326,16 @@ const isKilledByPerson = ({ killed_by }: Pick<PlacedWorker, "killed_by">): boole
 const overOf = ({ state }: PlacedWorker): OwnedRow["over"] =>
   state === "completed" ? "completed" : "killed";
 
+/** Whether the newest worker of a placement has ended here for good, as the log has it. */
+export const isOverAt =
+  ({ placed }: Pick<RuntimeApi, "placed">) =>
+  (row: { readonly worker: string; readonly worker_id: string | null }): Promise<boolean> => {
+    const isOver = Effect.map(placed(row.worker), (all) =>
+      all.some((each) => each.id === row.worker_id && isEnded(each.state) && isFinal(each)),
+    );
+    return Effect.runPromise(Effect.orElseSucceed(isOver, () => false));
+  };
+
 /** The living worker of a placement here, by its id or name. */
 export const placedCalled = (
   { resolve, placeOf, placed }: Pick<RuntimeApi, "resolve" | "placeOf" | "placed">,

@@ -56,7 +56,7 @@ import { termOf } from "./joining.ts";
 import { bootClock, forgetKept, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
-import { PlacedMachine, placedCalled } from "./machine.ts";
+import { isOverAt, PlacedMachine, placedCalled } from "./machine.ts";
 import { answerPlace, PlaceQuestions, placeQuestions, type TellNotice } from "./questions.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
@@ -147,8 +147,9 @@ export class NodeSeat implements ClusterApi {
   }
 
   kill(worker: string, how: HowToKill): Effect.Effect<PerWorker | undefined, HoldfastError> {
+    const isOver = isOverAt(this.ground.runtime);
     return Effect.flatMap(this.killer(how), (killer) =>
-      this.atDesk((store) => killPlaced(store, worker, { killer, dry_run: how.dry_run })),
+      this.atDesk((store) => killPlaced(store, worker, { killer, dry_run: how.dry_run }, isOver)),
     );
   }
 
