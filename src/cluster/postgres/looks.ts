@@ -33,7 +33,7 @@ export class NodeLooks {
     const { nodes, placements, own: all, since } = await this.look(node, before);
     const own = new Map(before?.own);
     for (const placement of placements) if (placement.node === node) own.set(placement.worker, placement);
-    // One that it holds no longer is not told.
+    // The database sends no placement that the node holds no longer: the number alone shows it.
     if (own.size !== all && before !== undefined) {
       if (this.seen === before) this.seen = undefined;
       return this.view(node);

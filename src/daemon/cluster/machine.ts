@@ -307,6 +307,7 @@ export class PlacedMachine implements NodeMachine {
 
   private run<A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> {
     const ending = new AbortController();
+    if (this.ground.signal.aborted) ending.abort();
     this.endings.add(ending);
     return Effect.runPromise(effect, { signal: ending.signal }).finally(() => this.endings.delete(ending));
   }

@@ -149,7 +149,7 @@ export class Accounts implements Spending {
   left(id: string): void {
     for (const owner of this.owners.of(id)) {
       if (owner.tree !== null || askerOf(owner) !== id || owner.leased === undefined) continue;
-      // One that is found ended at a start has none yet.
+      // A worker that this start found ended has no account yet.
       const { leased, meters, asking } = this.accountOf(owner);
       if (leased !== undefined) this.settlements.settle(keyOf(owner), leased, meters.sum);
       // A next life of the worker takes portions anew.

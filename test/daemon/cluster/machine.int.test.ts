@@ -46,9 +46,10 @@ const nodeWith = (again: boolean) => {
         }),
     },
     store: { killedAt: () => Promise.resolve([{ worker: "pip", term: 1, killer }]) },
+    rights: { give: () => undefined },
     signal: ended.signal,
   } as unknown as MachineGround);
-  return { machine, tombstones, asked, worker };
+  return { machine, tombstones, asked, worker, ended };
 };
 
 it("a look that finds the tombstone before the kill of this node leaves the worker to that kill, and waits for its end", async () => {
@@ -72,4 +73,11 @@ it.each([
   await machine.tellOfKilled();
   await until(() => asked.includes("kill"));
   expect(asked).not.toContain("wait");
+});
+
+it("waits for no end that is asked about after the node has stopped", async () => {
+  const { machine, ended } = nodeWith(false);
+  ended.abort();
+  const run = { worker: "pip", term: 1 } as Parameters<PlacedMachine["ended"]>[0];
+  await expect(machine.ended(run, () => true)).rejects.toThrow();
 });
