@@ -1,43 +1,19 @@
 /** The days of the copy on a real Postgres: they are made, dropped by the rule, and what a placed worker needs of them stays. */
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { CLUSTER_COPY_CLOCK_AHEAD_MAX_MS, CLUSTER_COPY_DROP_MAX_DAYS } from "../../../src/base/limits.ts";
 import { ClockAheadError } from "../../../src/cluster/errors.ts";
 import { migrate } from "../../../src/cluster/postgres/migrate.ts";
 import { MIGRATIONS, SCHEMA } from "../../../src/cluster/postgres/schema.ts";
-import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
+import type { PostgresStore } from "../../../src/cluster/postgres/store.ts";
 import type { CopiedRecord } from "../../../src/cluster/store.ts";
-import { TestPostgres } from "../../support/postgres.ts";
 import { ageCopy } from "../support/aged.ts";
+import { databasesOf } from "../support/databases.ts";
 import { joined, recordOf, running } from "../support/store-contract.ts";
 
 const LOG = { store_id: "s", epoch: "e" };
 
-let postgres: TestPostgres;
-let count = 0;
-const closing: (() => Promise<unknown>)[] = [];
-beforeAll(async () => {
-  postgres = await TestPostgres.start();
-});
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-afterAll(async () => {
-  await postgres?.remove();
-});
-
-const fresh = (): Promise<string> => postgres.database(`days_${count++}`);
-const opened = async (url: string): Promise<PostgresStore> => {
-  const store = await PostgresStore.open(url);
-  closing.push(() => store.close());
-  return store;
-};
-const connected = async (url: string): Promise<pg.Client> => {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${SCHEMA}` });
-  await client.connect();
-  closing.push(() => client.end());
-  return client;
-};
+const { fresh, opened, connected } = databasesOf("days");
 const seqs = async (client: pg.Client): Promise<readonly number[]> =>
   (await client.query<{ seq: number }>("select seq::integer as seq from record order by seq")).rows.map(
     ({ seq }) => seq,
@@ -142,7 +118,7 @@ it("a running worker brings the same to its next node after its days are dropped
 it("a copy of before goes on as one day, with all its records, for older nodes too", async () => {
   const url = await fresh();
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${SCHEMA}` });
-  closing.push(() => pool.end());
+  onTestFinished(() => pool.end());
   await migrate(pool, MIGRATIONS.slice(0, 6));
   const client = await connected(url);
   const old = (seq: number): Promise<unknown> =>

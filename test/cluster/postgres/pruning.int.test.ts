@@ -1,36 +1,15 @@
 /** Rows of a cluster that nobody needs any more end with the old days of the copy. */
-import pg from "pg";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import type pg from "pg";
+import { expect, it } from "vitest";
 import { CLUSTER_PRUNED_ROWS_MAX, CLUSTER_REQUESTS_KEPT_DAYS } from "../../../src/base/limits.ts";
-import { SCHEMA } from "../../../src/cluster/postgres/schema.ts";
-import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
-import { TestPostgres } from "../../support/postgres.ts";
+import type { PostgresStore } from "../../../src/cluster/postgres/store.ts";
+import { databasesOf } from "../support/databases.ts";
 import { joined, running } from "../support/store-contract.ts";
 
-let postgres: TestPostgres;
-let count = 0;
-const closing: (() => Promise<unknown>)[] = [];
-beforeAll(async () => {
-  postgres = await TestPostgres.start();
-});
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-afterAll(async () => {
-  await postgres?.remove();
-});
-
+const databases = databasesOf("pruning");
 const fresh = async () => {
-  const url = await postgres.database(`pruning_${count++}`);
-  const store = await PostgresStore.open(url);
-  closing.push(() => store.close());
-  return { url, store, client: await connected(url) };
-};
-const connected = async (url: string): Promise<pg.Client> => {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${SCHEMA}` });
-  await client.connect();
-  closing.push(() => client.end());
-  return client;
+  const url = await databases.fresh();
+  return { url, store: await databases.opened(url), client: await databases.connected(url) };
 };
 /** An hour has gone by. */
 const tended = async (store: PostgresStore, client: pg.Client): Promise<void> => {
@@ -65,12 +44,12 @@ it("a session that another worker takes meanwhile stays with that one", async ()
   const [before, next] = [await running(store, "before", a), await running(store, "next", a)];
   await store.takeSession(session("s"), before);
   await store.end(before);
-  const taker = await connected(url);
+  const taker = await databases.connected(url);
   await taker.query("begin");
   await taker.query("update session set worker = 'next', term = $1 where session_id = 's'", [next.term]);
   const pruning = tended(store, client);
   const { rows } = await taker.query<{ pid: number }>("select pg_backend_pid() as pid");
-  const looker = await connected(url);
+  const looker = await databases.connected(url);
   const isWaited = async () =>
     (
       await looker.query("select from pg_stat_activity where $1 = any (pg_blocking_pids(pid))", [
