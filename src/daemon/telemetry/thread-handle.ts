@@ -30,6 +30,9 @@ import { endpointOf } from "./settings.ts";
 const { url } = import.meta;
 const PROGRAM = new URL(url.endsWith(".ts") ? "./thread.ts" : "./telemetry-thread.js", url);
 
+/** V8 reads this flag when it makes a heap. */
+const SEMI_SPACE_FLAG = "--max-semi-space-size=";
+
 export interface TelemetryGround {
   readonly runtime: Pick<RuntimeApi, "follow" | "info" | "status">;
   readonly log: Log;
@@ -106,8 +109,8 @@ export class TelemetryThread implements TelemetryApi {
   );
 
   private startThread(from: number): Worker {
-    // The daemon's bound on new objects is of its own heap, which has it already. A thread gets its own below.
-    setFlagsFromString("--max-semi-space-size=0");
+    // The daemon's bound on new objects would win over the one below. Other threads keep it.
+    setFlagsFromString(`${SEMI_SPACE_FLAG}0`);
     const thread = new Worker(PROGRAM, {
       workerData: { ...this.data, from } satisfies TelemetryThreadData,
       env: {},
@@ -116,6 +119,9 @@ export class TelemetryThread implements TelemetryApi {
         maxOldGenerationSizeMb: TELEMETRY_HEAP_MAX_MIB,
         maxYoungGenerationSizeMb: TELEMETRY_NEW_MAX_MIB,
       },
+    });
+    thread.once("online", () => {
+      for (const flag of process.execArgv) if (flag.startsWith(SEMI_SPACE_FLAG)) setFlagsFromString(flag);
     });
     thread.on("message", (message: FromTelemetry) => this.heard(thread, message));
     return thread;
