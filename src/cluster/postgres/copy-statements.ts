@@ -1,5 +1,5 @@
 /** How people read the copy: the records of a placed worker, and the workers of other nodes. */
-import { IS_BROUGHT } from "./schema.ts";
+import { IS_BROUGHT } from "./brought.ts";
 
 /** By its name, or by its id in the log of its node; and how far the copy of that log is. */
 export const COPY_OF = `

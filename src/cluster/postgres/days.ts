@@ -75,7 +75,13 @@ export const copyByDays = (schema: string, is_brought: string, ahead: number): s
   end $$;
   select make_days(${ahead});
 
-  create function tend_copy(every_ms bigint, ahead integer, days_max integer, records_max integer) returns integer
+  create ${tendCopyBy(schema, is_brought)}`;
+
+/** A migration makes it anew where other records are brought. */
+export const tendCopyBy = (
+  schema: string,
+  is_brought: string,
+): string => `function tend_copy(every_ms bigint, ahead integer, days_max integer, records_max integer) returns integer
   language plpgsql security definer set search_path = ${schema}, pg_temp set datestyle = 'ISO, YMD' set lock_timeout = '1s' as $$
   declare
     keep integer; part text; dropped integer := 0;

@@ -1,6 +1,7 @@
 /** The tables of a cluster, as migrations: each is applied once, in order, and never changed after it was published. */
 import { CLUSTER_COPY_DAYS_AHEAD } from "../../base/limits.ts";
-import { copyByDays } from "./days.ts";
+import { IS_BROUGHT, WAS_BROUGHT } from "./brought.ts";
+import { copyByDays, tendCopyBy } from "./days.ts";
 
 export const SCHEMA = "holdfast_cluster";
 
@@ -10,12 +11,7 @@ export const SCHEMA = "holdfast_cluster";
  */
 export const MIGRATION_LOCK = 7_040_074;
 
-/** An index is used only where a statement has the very same words. The type stands near the beginning of a record: the longest
- * ends before character 165, and a payload begins behind 200. Every record of a placed worker pays for this look when it is copied. */
-export const IS_BROUGHT = `worker is not null and not is_late and left(text, 192) ~
-  '"type":"(worker_spawn_requested|worker_restart_scheduled|session_started|session_abandoned)"'`;
-
-const COPY_BY_DAYS = copyByDays(SCHEMA, IS_BROUGHT, CLUSTER_COPY_DAYS_AHEAD);
+const COPY_BY_DAYS = copyByDays(SCHEMA, WAS_BROUGHT, CLUSTER_COPY_DAYS_AHEAD);
 
 /**
  * A Holdfast that knows this many migrations can use these tables, too. Raise it with a migration that takes or renames what an
@@ -78,7 +74,7 @@ export const MIGRATIONS: readonly string[] = [
     add column worker_id text,
     add column why text;`,
   // The records of a worker's stream that its start on another node is to know.
-  `create index record_brought on record (worker, place) where ${IS_BROUGHT};`,
+  `create index record_brought on record (worker, place) where ${WAS_BROUGHT};`,
   // The digest of its caller's idempotency key; and by the database's clock, for people, when it ended.
   `alter table placement
     add column request text,
@@ -127,4 +123,11 @@ export const MIGRATIONS: readonly string[] = [
     select request, worker, spec_digest from placement where request is not null;`,
   // By the database's clock: keys of requests end, too.
   "alter table request add column at timestamptz not null default now()",
+  // Records of before are marked by their index, so that the new one reads no text of them.
+  `alter table record add column is_brought boolean default false;
+  alter table record alter column is_brought drop default;
+  update record set is_brought = true where ${WAS_BROUGHT};
+  drop index record_brought;
+  create index record_is_brought on record (worker, place) where ${IS_BROUGHT};
+  create or replace ${tendCopyBy(SCHEMA, IS_BROUGHT)}`,
 ];

@@ -33,6 +33,7 @@ import type {
   SearchedPlaces,
   WaitingRow,
 } from "./answers.ts";
+import { isBrought } from "./brought.ts";
 import { changeBudget, dropBudget } from "./budgets.ts";
 import { Connections } from "./connections.ts";
 import { copiesBy } from "./copies.ts";
@@ -302,6 +303,7 @@ export class PostgresStore implements ClusterStore {
         ...[node, store_id, epoch, first.seq, last.seq],
         ...runsOf(records),
         records.map(({ text }) => text).join("\n"),
+        records.filter(({ run, text }) => run !== null && isBrought(text)).map(({ seq }) => seq),
       ];
       const appending = () => this.rows<{ copied_to: number }>(statements.APPEND, values);
       const [copied] = await appending().catch(async (error: unknown) => {
