@@ -17,7 +17,7 @@ const OF_ITS_RIGHT = "worker is not null and not is_late";
 const IN_TEXT = `left(text, ${WITHIN_CHARS}) ~
   '${PATTERN}'`;
 
-/** Of migrations that are published. */
+/** As migrations have it that are published. */
 export const WAS_BROUGHT = `${OF_ITS_RIGHT} and ${IN_TEXT}`;
 
 /** An index is used only where a statement has the very same words. The column is null where a node of before wrote the record. */
