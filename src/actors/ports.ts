@@ -122,6 +122,8 @@ export interface GrantedPortion {
   /** Bounds that a machine has found spent, and nobody has raised since. */
   readonly found?: readonly (keyof Budget)[];
   readonly isStopped?: boolean;
+  /** The same at all machines that share it. */
+  readonly shared_id?: string | undefined;
 }
 
 export interface Services {

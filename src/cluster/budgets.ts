@@ -9,6 +9,8 @@ export interface LeasedBudget {
   readonly portions: ReadonlyMap<string, BudgetPortion>;
   /** Spent by nodes that hold nothing any more. */
   readonly spent: number;
+  /** The budget of a tree has one, and another one when it begins anew. */
+  readonly key?: string | undefined;
   /** As the file says it, in the budget of a tree. */
   readonly own?: number | undefined;
   /** The limit at which a node found the budget of a tree spent; a higher one is not spent. */

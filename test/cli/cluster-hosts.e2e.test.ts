@@ -1,5 +1,5 @@
 /** The nodes of a cluster as hosts of `--host`: daemons of this machine that share a real Postgres, each behind a program. */
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AGENT } from "../support/built.ts";
@@ -84,6 +84,41 @@ it("a question of the whole cluster is one row of all hosts, and an answer on an
     answer: "kill",
   });
   expect(await rowsOf("--host", "all")).toEqual([]);
+});
+
+it("a spent budget of a file over nodes asks once on all hosts, and one answer settles it on each", async () => {
+  const argv = ["sh", "-c", "head -c 2000 /dev/zero | tr '\\0' 'x' | fold -w 99; exec sleep 100000"];
+  const placed = (name: string) => ({ name, argv, placement: { where: { node: "build" } } });
+  const children = [{ name: "near", argv }, placed("far"), placed("further")];
+  const file = join(desk.home, "shop.yaml");
+  writeFileSync(
+    file,
+    JSON.stringify({ version: 1, name: "shop", tree: { budget: "output=4000", children } }),
+  );
+  expect((await desk.agent("up", "-f", file)).exit).toBe(0);
+  const rowsOf = async (...hosts: readonly string[]): Promise<readonly { shared_id: string }[]> =>
+    (await desk.agent(...hosts, "inbox")).data as unknown as readonly { shared_id: string }[];
+  const asksAt = (host: string, worker: string) => async (): Promise<boolean> =>
+    ((await desk.agent("--host", host, "inbox", worker)).data as unknown as readonly unknown[]).length > 0;
+  for (const worker of ["far", "further"]) await until(asksAt("build", worker));
+  await until(asksAt("local", "shop"));
+  for (const hosts of [["--host", "all"], ["--host", "build"], []])
+    expect(await rowsOf(...hosts)).toMatchObject([{ reason: "budget", shared_id: expect.any(String) }]);
+  const [here, there] = [await rowsOf(), await rowsOf("--host", "build")];
+  expect(here[0]!.shared_id).toBe(there[0]!.shared_id);
+
+  const answered = await desk.agent(
+    "--host",
+    "all",
+    "answer",
+    "build/far",
+    "continue",
+    "--budget",
+    "output=9000",
+  );
+  expect(answered.data).toMatchObject({ answer: "continue" });
+  await until(async () => (await rowsOf("--host", "all")).length === 0);
+  expect((await desk.agent("down", "shop")).exit).toBe(0);
 });
 
 it("both nodes are listed, watched and commanded by their names, and one that is killed is told", async () => {

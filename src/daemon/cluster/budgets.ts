@@ -21,6 +21,7 @@ import {
 import type { HeldRight } from "../../cluster/rows.ts";
 import type { ClusterStore } from "../../cluster/store.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { newId } from "../../protocol/ids.ts";
 import type { Budget } from "../../protocol/worker.ts";
 import type { Rights } from "../rights.ts";
 
@@ -41,6 +42,7 @@ interface TakenOfBound {
   readonly granted: number;
   readonly elsewhere: number;
   readonly told: number;
+  readonly key?: string | undefined;
   readonly isFound: boolean;
   readonly isStopped: boolean;
 }
@@ -71,7 +73,15 @@ export class PlacedBudgets implements Budgets {
     const whole = { limits: of("limits"), granted: of("granted"), elsewhere: of("elsewhere") };
     if (!isShared) return whole;
     const found = taken.flatMap(([field, one]) => (one.isFound ? [field] : []));
-    return { ...whole, told: of("told"), found, isStopped: taken.some(([, one]) => one.isStopped) };
+    // Nodes may know the bounds in another order.
+    const [shared_id] = taken.flatMap(([, { key = [] }]) => key).sort();
+    return {
+      ...whole,
+      told: of("told"),
+      found,
+      isStopped: taken.some(([, one]) => one.isStopped),
+      shared_id,
+    };
   }
 
   async raise({ name, bounds }: Parameters<Budgets["raise"]>[0]): Promise<void> {
@@ -156,7 +166,9 @@ const shared = (
   field: BoundName,
   { holder, budget, wished, spent, found = [] }: AskedPortion,
 ): ChangedBound<TakenOfBound> => {
-  const before = known ?? { ...fresh(budget[field]!), own: budget[field]! };
+  const row = known ?? { ...fresh(budget[field]!), own: budget[field]! };
+  // A node of an older Holdfast gives none.
+  const before = { ...row, key: row.key ?? newId(Date.now()) };
   const asked = { wished: wished[field] ?? 0, spent: spent[field], step: stepOf(field) };
   const taken = share(before, holder, asked);
   // It was found spent at the limit that the node knew: a higher one is another.
@@ -171,6 +183,7 @@ const shared = (
       granted,
       elsewhere: counted,
       told,
+      key: after.key,
       isFound: isFound(after),
       isStopped: isStopped(after),
     },
@@ -184,7 +197,8 @@ const isAlike = (before: LeasedBudget | undefined, after: LeasedBudget, holder: 
     had?.granted === has?.granted &&
     had?.spent === has?.spent &&
     had?.isClosed === has?.isClosed &&
-    before?.found_at === after.found_at
+    before?.found_at === after.found_at &&
+    before?.key === after.key
   );
 };
 

@@ -60,8 +60,10 @@ export class Inbox {
       for (const row of rows) {
         const view = this.viewOf(row);
         const isMeant = subject === undefined || subject === view?.worker_id || subject === view?.supervisor;
-        if (view !== undefined && isMeant && (all || view.answers.length > 0))
-          found.push({ seq: row.seq, view });
+        if (view === undefined || !isMeant || (!all && view.answers.length === 0)) continue;
+        // Each worker of a budget of the cluster has its question in its own stream.
+        const isShown = found.some(({ view: { shared_id } }) => shared_id === (view.shared_id ?? row.seq));
+        if (!isShown) found.push({ seq: row.seq, view });
       }
       const last = rows.at(-1);
       if (last === undefined) break;
@@ -72,7 +74,9 @@ export class Inbox {
 
   /** The view of a hold; undefined if nobody waits for it any more because all that counted in its budget have ended. */
   private viewOf({ stream, hold, incarnation, since }: HoldRow): HoldView | undefined {
-    if (hold.reason === "budget" && !this.core.accounts.isAsked(hold.id)) return undefined;
+    const budget = hold.reason === "budget" ? this.core.accounts.askedBy(hold.id) : undefined;
+    if (hold.reason === "budget" && budget === undefined) return undefined;
+    const shared_id = budget?.leased?.shared_id;
     const worker_id = workerOf(stream) ?? null;
     const supervisor = hold.reason === "budget" && worker_id === null ? hold.owner : null;
     const row = worker_id === null ? undefined : this.core.services.views.worker(worker_id);
@@ -88,6 +92,7 @@ export class Inbox {
       since,
       expires_at: null,
       otherwise: null,
+      ...(shared_id === undefined ? {} : { shared_id }),
     };
     if (hold.reason === "approval") return this.withRequest(view, hold.id);
     if (hold.reason === "stall") return this.withDeadline(view, row, hold.within_ms);

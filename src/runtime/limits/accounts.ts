@@ -196,9 +196,9 @@ export class Accounts implements Spending {
     };
   }
 
-  /** True if the question is open and a worker that counts in its budget waits for the answer. */
-  isAsked(question_id: string): boolean {
-    return [...this.accounts.values()].some(
+  /** The budget of an open question, if a worker that counts in it waits for the answer. */
+  askedBy(question_id: string): Account | undefined {
+    return [...this.accounts.values()].find(
       (account) =>
         account.question?.question_id === question_id &&
         !account.isStopped() &&

@@ -36,6 +36,8 @@ export class PortionedBudget {
   protected granted: Amounts = {};
   /** Spent or held by others. */
   private elsewhere: Amounts = {};
+  /** Its questions on all machines are one, by this. */
+  shared_id: string | undefined;
   /** `away`: the cluster did not answer, so nothing more may be spent. */
   protected state: "new" | "known" | "away" = "new";
   protected isAsking = false;
@@ -171,7 +173,8 @@ export class PortionedBudget {
     return this.isAsking ? this.taking.then(settling) : told;
   }
 
-  protected hear({ limits, granted, elsewhere }: GrantedPortion, spent: SpentAmounts): void {
+  protected hear({ limits, granted, elsewhere, shared_id }: GrantedPortion, spent: SpentAmounts): void {
+    this.shared_id = shared_id;
     this.limits = limits;
     this.granted = granted;
     this.elsewhere = elsewhere;
