@@ -61,6 +61,15 @@ export class Connections {
     return (await this.checkedPool()).query<Row>({ text, values: [...values] });
   }
 
+  /** Each connection plans the statement for its first calls alone. A plan for the values at hand would work through all texts. */
+  async askPrepared<Row extends object>(
+    name: string,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<pg.QueryResult<Row>> {
+    return (await this.checkedPool()).query<Row>({ name, text, values: [...values] });
+  }
+
   async askUrgently<Row extends object>(
     text: string,
     values: readonly unknown[],

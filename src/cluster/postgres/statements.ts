@@ -281,10 +281,9 @@ export const DISOWN = `
   update placement set tree = null, file = null where worker = $1 and tree = $2 and desired <> 'running'`;
 
 /**
- * $1 node, $2 store, $3 epoch, $4 first seq, $5 last seq, $6 workers, $7 terms, $8 texts, one a line, $9 seqs of
- * those that a worker brings to its next node. One long text costs a client far
- * less than an array of many: each text of an array is escaped. Arrays that are shorter than the lines count as null. The lock on the
- * row of the log makes each record one: no index could, over several days.
+ * $1 node, $2 store, $3 epoch, $4 first seq, $5 last seq, $6 workers, $7 terms, $8 texts, one a line, $9 which of them a worker brings
+ * to its next node. One long text costs a client far less than an array of many: each text of an array is escaped. Arrays that are
+ * shorter than the lines count as null. The lock on the row of the log makes each record one: no index could, over several days.
  */
 export const APPEND = `
   with before as (
@@ -300,10 +299,9 @@ export const APPEND = `
   ), copied as (
     insert into record (store_id, epoch, seq, worker, term, is_late, text, is_brought)
     select $2::text, $3::text, $4::bigint - 1 + b.nth, b.worker, b.term,
-      b.worker is not null and (right_of.term ->> b.worker)::bigint is distinct from b.term, b.text,
-      b.worker is not null and $4::bigint - 1 + b.nth = any ($9::bigint[])
-    from unnest($6::text[], $7::bigint[], string_to_array($8::text, E'\\n'))
-      with ordinality as b (worker, term, text, nth)
+      b.worker is not null and (right_of.term ->> b.worker)::bigint is distinct from b.term, b.text, b.is_brought
+    from rows from (unnest($6::text[]), unnest($7::bigint[]), unnest($9::boolean[]), string_to_table($8::text, E'\\n'))
+      with ordinality as b (worker, term, is_brought, text, nth)
     cross join before cross join place cross join right_of
     where $4::bigint - 1 + b.nth > before.copied_to
     order by b.nth

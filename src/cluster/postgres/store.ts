@@ -299,19 +299,15 @@ export class PostgresStore implements ClusterStore {
   ): Promise<number> {
     const [first, last] = [records[0], records.at(-1)];
     if (first !== undefined && last !== undefined) {
-      const values = [
-        ...[node, store_id, epoch, first.seq, last.seq],
-        ...runsOf(records),
-        records.map(({ text }) => text).join("\n"),
-        records.filter(({ run, text }) => run !== null && isBrought(text)).map(({ seq }) => seq),
-      ];
-      const appending = () => this.rows<{ copied_to: number }>(statements.APPEND, values);
-      const [copied] = await appending().catch(async (error: unknown) => {
+      const values = [...[node, store_id, epoch, first.seq, last.seq], ...columnsOf(records)];
+      const appending = () =>
+        this.connections.askPrepared<{ copied_to: number }>("append", statements.APPEND, values);
+      const { rows } = await appending().catch(async (error: unknown) => {
         if (!hasNoDay(error)) throw error;
         await makeDays(await this.connections.checkedPool());
         return appending();
       });
-      if (copied !== undefined) return copied.copied_to;
+      if (rows[0] !== undefined) return rows[0].copied_to;
     }
     const [known] = await this.rows<{ copied_to: number }>(statements.COPIED_TO, [store_id, epoch]);
     if (known !== undefined) return known.copied_to;
@@ -384,8 +380,16 @@ const valuesOf = ({ node, node_term, worker, term }: RunFence): readonly unknown
   term,
 ];
 
-/** Their workers and terms; nothing where none is of a placed worker, as in most statements. */
-const runsOf = (records: readonly CopiedRecord[]): readonly [(string | null)[], (number | null)[]] => {
+/** Their workers, terms, texts and marks. The texts alone have values where no record is of a placed worker, as in most statements. */
+const columnsOf = (
+  records: readonly CopiedRecord[],
+): readonly [(string | null)[], (number | null)[], string, string] => {
   const placed = records.some(({ run }) => run !== null) ? records : [];
-  return [placed.map(({ run }) => run?.worker ?? null), placed.map(({ run }) => run?.term ?? null)];
+  return [
+    placed.map(({ run }) => run?.worker ?? null),
+    placed.map(({ run }) => run?.term ?? null),
+    records.map(({ text }) => text).join("\n"),
+    // As one text: the client takes each value of an array for itself.
+    `{${placed.map(({ text }) => isBrought(text)).join()}}`,
+  ];
 };

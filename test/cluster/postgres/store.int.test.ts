@@ -69,7 +69,7 @@ describe("a cluster's store in Postgres", () => {
     await store.bury("a", 1, 0);
     await store.append("a", { store_id: "s", epoch: "e" }, []);
     const { holder, untilWaitedFor } = await opened(url);
-    await holder.query(append, ["a", "s", "e", 1, 1, ["w"], [1], "old", []]);
+    await holder.query(append, ["a", "s", "e", 1, 1, ["w"], [1], "old", [false]]);
     let isClaimed = false;
     const claim = store.claim("w", 1, b).then((won) => {
       isClaimed = won;
