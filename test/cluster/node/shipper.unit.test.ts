@@ -13,8 +13,9 @@ const turns = Effect.promise(async () => {
   for (let at = 0; at < 20; at++) await new Promise((resolve) => setImmediate(resolve));
 });
 
-const setUp = (size: number) =>
+const setUp = (atFirst: number) =>
   Effect.gen(function* () {
+    let size = atFirst;
     const copy = { store: new MemoryStore(), appends: [] as number[][], isHeld: false, seq: 0 };
     const gone: (() => void)[] = [];
     const append: ClusterStore["append"] = async (node, log, records) => {
@@ -23,11 +24,19 @@ const setUp = (size: number) =>
       return copy.store.append(node, log, records);
     };
     const reads: number[] = [];
+    const waiting: (() => void)[] = [];
     const read = (after: number, max: number): Effect.Effect<readonly CopiedRecord[]> =>
       Effect.suspend(() => {
         reads.push(after);
         const count = Math.min(max, size - after);
-        if (count <= 0) return Effect.never;
+        if (count <= 0)
+          return Effect.andThen(
+            Effect.promise(() => new Promise<void>((go) => waiting.push(go))),
+            () => {
+              reads.pop();
+              return read(after, max);
+            },
+          );
         return Effect.succeed(
           Array.from({ length: count }, (_, at) => ({ seq: after + 1 + at, run: null, text: "{}" })),
         );
@@ -47,7 +56,11 @@ const setUp = (size: number) =>
       copy.isHeld = false;
       for (const go of gone.splice(0)) go();
     };
-    return { copy, reads, letGo };
+    const grow = (count: number) => {
+      size += count;
+      for (const go of waiting.splice(0)) go();
+    };
+    return { copy, reads, letGo, grow };
   });
 
 it.effect("while a full page is being copied, the next one is read", () =>
@@ -66,6 +79,24 @@ it.effect("while a full page is being copied, the next one is read", () =>
       CLUSTER_SHIP_MAX_RECORDS,
       5,
     ]);
+  }),
+);
+
+it.effect("records that are committed while a statement runs are read at once, and are one statement", () =>
+  Effect.gen(function* () {
+    const { copy, reads, letGo, grow } = yield* setUp(3);
+    copy.isHeld = true;
+    yield* turns;
+    for (const count of [400, 400, CLUSTER_SHIP_MAX_RECORDS]) {
+      grow(count);
+      yield* turns;
+    }
+    // No more than a statement is read ahead.
+    expect(reads).toEqual([0, 3, 403, 803]);
+    letGo();
+    yield* turns;
+    expect(copy.appends.map((seqs) => seqs.length)).toEqual([0, 3, CLUSTER_SHIP_MAX_RECORDS, 800]);
+    expect(copy.seq).toBe(CLUSTER_SHIP_MAX_RECORDS + 803);
   }),
 );
 
