@@ -9,6 +9,7 @@ import {
   ClusterMade,
   ClusterStatus,
   CopySource,
+  ElsewhereHits,
   ElsewherePage,
   NodeChange,
   NodeDrained,
@@ -152,6 +153,7 @@ export const WIRE = {
   "cluster/drain": NodeDrained,
   "cluster/status": ClusterStatus,
   "cluster/workers": ElsewherePage,
+  "cluster/search": ElsewhereHits,
   "cluster/records": CopySource.extend({
     records: z.array(logRecord),
     next: z.int().nullable(),

@@ -1618,6 +1618,14 @@ export const CLUSTER_FAILED_SHOWN_MS = 86_400_000;
 export const CLUSTER_ELSEWHERE_MAX = 100;
 export const CLUSTER_ELSEWHERE_SEARCHED_RECORDS = 200;
 export const CLUSTER_ELSEWHERE_SEARCHED_OF_ONE_RECORDS = 10_000;
+/** A search of other nodes' logs: the newest records of these that it reads, and the ones that may have its words. */
+export const CLUSTER_SEARCH_RECORDS = 50_000;
+export const CLUSTER_SEARCH_CHOSEN_MAX = 500;
+export const CLUSTER_SEARCH_CHOSEN_MAX_CHARS = 2 * 1024 * 1024;
+/** So many of these are read before other work. */
+export const CLUSTER_SEARCH_SLICE_RECORDS = 50;
+/** The beginning of a word by which the database chooses them. */
+export const CLUSTER_SEARCH_WORD_MAX_CHARS = 12;
 /** How often a watch looks at the copy, and for how long it goes on while the database gives no answer. */
 export const CLUSTER_COPY_POLL_MS = 1_000;
 export const CLUSTER_COPY_AWAY_MS = 60_000;

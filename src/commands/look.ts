@@ -226,7 +226,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
     exits: [5],
     summary: "Find records by their words, newest first",
     details:
-      "Finds records that have all words of TEXT, in the words and actions of agents, prompts, messages and errors. Words consist of letters and digits; case and accents do not count. Text in double quotes is a phrase, and a word with a star at its end is the beginning of a word, of two letters or more. The first search of a long log builds an index of its words, holdfast.db.words in the state directory; the daemon removes it after a week without a search.",
+      "Finds records that have all words of TEXT, in the words and actions of agents, prompts, messages and errors. Words consist of letters and digits; case and accents do not count. Text in double quotes is a phrase, and a word with a star at its end is the beginning of a word, of two letters or more. The first search of a long log builds an index of its words, holdfast.db.words in the state directory; the daemon removes it after a week without a search. At a node of a cluster, hits from the logs of other nodes stand below the first page, each with its node: those of placed workers among the newest records of the cluster's copy. In JSON they are `meta.elsewhere`, and with --host each host answers for itself.",
     args: [{ name: "TEXT", help: "words to look for", required: true, variadic: true }],
     flags: [
       {

@@ -9,6 +9,7 @@ import type {
   ClusterMade,
   ClusterStatus,
   CopiedPage,
+  ElsewhereHits,
   ElsewherePage,
   NodeChange,
   NodeDrained,
@@ -64,6 +65,16 @@ export interface HowToKill {
   readonly signal?: string | undefined;
 }
 
+/** The copy of the logs, as people ask for it. Each fails with UNAVAILABLE soon where the database does not answer. */
+export interface CopyReads {
+  /** Fails with WORKER_NOT_FOUND if no worker of that name or id is placed. */
+  records(asked: RequestData<"cluster/records">): Effect.Effect<CopiedPage, HoldfastError>;
+  /** Placed workers that do not run here. */
+  workers(asked: RequestData<"cluster/workers">): Effect.Effect<ElsewherePage, HoldfastError>;
+  /** Records of placed workers that are in no log of this machine. */
+  search(asked: RequestData<"cluster/search">): Effect.Effect<ElsewhereHits, HoldfastError>;
+}
+
 export interface ClusterApi {
   /** Makes the tables. Fails with UNAVAILABLE if the database does not take that. */
   init(asked: RequestData<"cluster/init">): Effect.Effect<ClusterMade, HoldfastError>;
@@ -92,10 +103,7 @@ export interface ClusterApi {
   bury(ref: string, how: HowToKill): Effect.Effect<void>;
   /** A person says that the machine of a dead node is gone. */
   giveUp(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
-  /** Fails with WORKER_NOT_FOUND if no worker of that name or id is placed. */
-  records(asked: RequestData<"cluster/records">): Effect.Effect<CopiedPage, HoldfastError>;
-  /** Placed workers that do not run here. Fails with UNAVAILABLE soon where the database does not answer. */
-  workers(asked: RequestData<"cluster/workers">): Effect.Effect<ElsewherePage, HoldfastError>;
+  readonly copy: CopyReads;
   readonly status: Effect.Effect<ClusterStatus, HoldfastError>;
   /** Around the end of the daemon's workers: it takes none meanwhile, and then gives back what does not run here any more. */
   stopping(end: Effect.Effect<void, HoldfastError>): Effect.Effect<void, HoldfastError>;
@@ -135,8 +143,7 @@ export const NO_CLUSTER: ClusterApi = {
   drain: () => ofADaemon,
   bury: () => Effect.void,
   giveUp: () => ofADaemon,
-  records: () => ofADaemon,
-  workers: () => ofADaemon,
+  copy: { records: () => ofADaemon, workers: () => ofADaemon, search: () => ofADaemon },
   status: Effect.succeed(NO_STATUS),
   stopping: (end) => end,
 };

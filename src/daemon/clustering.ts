@@ -54,8 +54,11 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       },
       treeDown: (asked) =>
         isNode() ? Effect.flatMap(api, (known) => known.treeDown(asked)) : Effect.succeed(NOTHING_PLACED),
-      records: (asked) => atNode((known) => known.records(asked)),
-      workers: (asked) => atNode((known) => known.workers(asked)),
+      copy: {
+        records: (asked) => atNode((known) => known.copy.records(asked)),
+        workers: (asked) => atNode((known) => known.copy.workers(asked)),
+        search: (asked) => atNode((known) => known.copy.search(asked)),
+      },
       questions: Effect.suspend(() =>
         isNode()
           ? Effect.catch(

@@ -11,6 +11,7 @@ import type {
   ClusterMade,
   ClusterStatus,
   CopiedPage,
+  ElsewhereHits,
   ElsewherePage,
   NodeChange,
   NodeDrained,
@@ -134,6 +135,7 @@ interface OwnReplies {
   "cluster/status": ClusterStatus;
   "cluster/records": CopiedPage;
   "cluster/workers": ElsewherePage;
+  "cluster/search": ElsewhereHits;
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };

@@ -12,6 +12,7 @@ import {
   URL_MAX_CHARS,
 } from "../base/limits.ts";
 import { isTellable, NOT_TELLABLE } from "./redact.ts";
+import { AskedSearch } from "./search-request.ts";
 
 /** The address of the database, or `@file:/PATH` of a file that has it. Never shown again: it may have a password. */
 const database = z.string().min(1).max(URL_MAX_CHARS);
@@ -87,4 +88,6 @@ export const CLUSTER_REQUESTS = {
     /** Only the newest ones, as one page. */
     tail: z.int().min(1).max(READ_PAGE_RECORDS).optional(),
   }),
+  /** Records of placed workers by their words, from the copies of other nodes' logs, newest first. */
+  "cluster/search": AskedSearch,
 } as const;

@@ -19,10 +19,6 @@ import {
   PRUNED_MAX,
   RAW_SLICE_BYTES,
   RETENTION_SIZE_MIN_BYTES,
-  SEARCH_NAMES_MAX,
-  SEARCH_PAGE_DEFAULT,
-  SEARCH_PAGE_MAX,
-  SEARCH_TEXT_ASKED_MAX_CHARS,
   SPAWN_MANY_MAX,
   SPAWN_REASON_MAX_CHARS,
   TAIL_MAX_RECORDS,
@@ -40,7 +36,7 @@ import { NOTIFY_REQUESTS } from "./notify-requests.ts";
 import { PEER_REQUESTS } from "./peer-requests.ts";
 import { RoleName } from "./roles.ts";
 import { SCHEDULE_REQUESTS } from "./schedule-requests.ts";
-import { searchProblem } from "./search-text.ts";
+import { AskedSearch } from "./search-request.ts";
 import { SKILL_REQUESTS } from "./skill-requests.ts";
 import { TOKEN_REQUESTS } from "./token-requests.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
@@ -291,23 +287,7 @@ export const Requests = {
     /** Begin with only the newest N records. */
     tail: z.int().min(0).max(TAIL_MAX_RECORDS).optional(),
   }),
-  "agent/search": z.strictObject({
-    /** Words; text in double quotes is a phrase, and a word with a star at its end is the beginning of one. */
-    text: z
-      .string()
-      .max(SEARCH_TEXT_ASKED_MAX_CHARS)
-      .superRefine((text, { addIssue }) => {
-        const message = searchProblem(text);
-        if (message !== undefined) addIssue({ code: "custom", message });
-      }),
-    workers: z.array(ref).max(SEARCH_NAMES_MAX).default([]),
-    /** Record types, or kinds of AgentEvents. */
-    types: z
-      .array(z.string().regex(/^\w[\w.]{0,63}$/, "it is no type of a record"))
-      .max(SEARCH_NAMES_MAX)
-      .default([]),
-    since_ms: ms.optional(),
-    limit: z.int().min(1).max(SEARCH_PAGE_MAX).default(SEARCH_PAGE_DEFAULT),
+  "agent/search": AskedSearch.extend({
     /** As the previous page told it: records before it. */
     cursor: z.string().regex(CURSOR, "it is no cursor of agent search").optional(),
   }),

@@ -7,7 +7,7 @@ import { HoldfastError } from "./errors.ts";
 import { exitIn, FIX_COMMANDS, G1, type Generation, retryableIn } from "./generations.ts";
 import type { Outcome } from "./outcome.ts";
 import { redactText, redactValue } from "./redact.ts";
-import type { ElsewhereWorker } from "./replies/cluster.ts";
+import type { ElsewhereHit, ElsewhereWorker } from "./replies/cluster.ts";
 
 export type { ErrorDetail, ResponseEnvelope, ResponseMeta };
 
@@ -36,8 +36,8 @@ export interface PageMeta {
   readonly not_modified?: boolean;
   /** How often the command retried by itself. */
   readonly retries?: number;
-  /** Placed workers of other nodes, as the cluster's copy has them. */
-  readonly elsewhere?: readonly ElsewhereWorker[];
+  /** Placed workers of other nodes, or their records, as the cluster's copy has them. */
+  readonly elsewhere?: readonly (ElsewhereWorker | ElsewhereHit)[];
 }
 
 export const exitCodeOf = (outcome: Outcome<unknown>, generation: Generation = G1): number =>

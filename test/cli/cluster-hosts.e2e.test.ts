@@ -121,6 +121,17 @@ it("a spent budget of a file over nodes asks once on all hosts, and one answer s
   expect((await desk.agent("down", "shop")).exit).toBe(0);
 });
 
+it("a record of another node is found once: in the copy, or over all hosts", async () => {
+  await desk.agent("spawn", "--where", "node=build", "--name", "hay", "--", "echo", "a needle");
+  const find = (...hosts: readonly string[]) =>
+    desk.agent(...hosts, "search", "needle", "--type", "TextOutput");
+  await until(async () => (await find()).meta.elsewhere !== undefined);
+  const hit = { worker_name: "hay", text: "a needle " };
+  expect(await find()).toMatchObject({ data: [], meta: { elsewhere: [{ ...hit, node: "build" }] } });
+  const { data, meta } = await find("--host", "all");
+  expect([data, meta.elsewhere]).toMatchObject([[{ ...hit, host: "build" }], undefined]);
+});
+
 it("both nodes are listed, watched and commanded by their names, and one that is killed is told", async () => {
   const watch = desk.start(["-o", "ndjson", "--host", "all", "watch"]);
   // The first heartbeat of a stream comes late, so records tell that both are watched.

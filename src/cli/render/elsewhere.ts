@@ -60,6 +60,8 @@ const elsewhereTable = (workers: readonly ElsewhereWorker[], { paint, columns }:
   return table([head.map((cell) => paint("dim", cell)), ...rows], { fit: columns, spare: SPARE });
 };
 
+export const ELSEWHERE_TITLE = "On other nodes, as the cluster's copy has them:";
+
 /** The text, and below it the workers of other nodes. */
 export const withElsewhereText = (
   text: string,
@@ -67,7 +69,7 @@ export const withElsewhereText = (
   context: TextContext,
 ): string => {
   if (elsewhere.length === 0 || context.flags.quiet) return text;
-  const title = context.paint("dim", "On other nodes, as the cluster's copy has them:");
+  const title = context.paint("dim", ELSEWHERE_TITLE);
   return [...(text === "" ? [] : [text, ""]), title, elsewhereTable(elsewhere, context)].join("\n");
 };
 

@@ -2,11 +2,22 @@
 import {
   CLUSTER_ELSEWHERE_SEARCHED_OF_ONE_RECORDS,
   CLUSTER_ELSEWHERE_SEARCHED_RECORDS,
+  CLUSTER_SEARCH_CHOSEN_MAX,
+  CLUSTER_SEARCH_CHOSEN_MAX_CHARS,
+  CLUSTER_SEARCH_RECORDS,
   READ_PAGE_RECORDS,
 } from "../../base/limits.ts";
 import type { ClusterNode } from "../rows.ts";
 import type { OwnedRow } from "../tree.ts";
-import { COPIED, COPIED_NEWEST, COPIED_RUNS, COPIED_UP_TO, COPY_OF, ELSEWHERE } from "./copy-statements.ts";
+import {
+  COPIED,
+  COPIED_NEWEST,
+  COPIED_RUNS,
+  COPIED_UP_TO,
+  COPY_OF,
+  ELSEWHERE,
+  FOUND,
+} from "./copy-statements.ts";
 
 /** A placed worker, and how far the copy of its node's log is. */
 export interface CopyRow {
@@ -42,6 +53,18 @@ export interface CopiedRow {
   readonly text: string;
 }
 
+/** A record that may have the words of a search. */
+export interface FoundRow extends CopiedRow, Pick<CopyRow, "node" | "node_state"> {
+  readonly worker_name: string | null;
+}
+
+/** `like`: a regular expression for each word. */
+export interface AskedWords {
+  readonly self: string;
+  readonly workers: readonly string[];
+  readonly like: readonly string[];
+}
+
 export interface Copies {
   /** By its name, or by its id in the log of its node. */
   of(worker: string): Promise<CopyRow | undefined>;
@@ -53,6 +76,8 @@ export interface Copies {
   runs(worker: string, worker_id: string | null, from: PageOfRuns): Promise<readonly CopiedRow[]>;
   /** Placed workers that do not run on the node that asks, by their names. */
   elsewhere(asked: AskedElsewhere): Promise<readonly ElsewhereRow[]>;
+  /** Records from the logs of other nodes that may have all words, newest first. */
+  found(asked: AskedWords): Promise<readonly FoundRow[]>;
 }
 
 interface PageOfRuns {
@@ -76,6 +101,11 @@ export const copiesBy = (ask: Ask): Copies => ({
   upTo: async (worker, worker_id) => (await ask<CopiedRow>(COPIED_UP_TO, [worker, worker_id]))[0]?.place,
   runs: (worker, worker_id, { past, after }) =>
     ask<CopiedRow>(COPIED_RUNS, [worker, worker_id, past, after, READ_PAGE_RECORDS]),
+  found: ({ self, workers, like }) =>
+    ask<FoundRow>(FOUND, [
+      ...[self, workers.length === 0 ? null : workers, CLUSTER_SEARCH_RECORDS, like],
+      ...[CLUSTER_SEARCH_CHOSEN_MAX, CLUSTER_SEARCH_CHOSEN_MAX_CHARS],
+    ]),
   elsewhere: ({ worker, self, after, all, labels, kinds, tree, limit }) =>
     ask<ElsewhereRow>(ELSEWHERE, [
       ...[worker, self, after, all, labels && JSON.stringify(labels), kinds, tree, limit],

@@ -44,12 +44,13 @@ export const COPIED = `${COPIED_OF} and place > $3 order by place limit $4`;
 /** The place of the newest record of the worker $2. */
 export const COPIED_UP_TO = `${COPIED_OF} order by place desc limit 1`;
 
-const ID_OF_STREAM = `substring(left(text, 512) from '"stream":"worker:([0-9A-Z]{26})"')`;
+const idOfStream = (text: string): string =>
+  `substring(left(${text}, 512) from '"stream":"worker:([0-9A-Z]{26})"')`;
 
 /** Records of all runs of the worker $1, which runs as $2 now, but for those of the run $3. Its agents have spawned the others. */
 export const COPIED_RUNS = `
   with own as materialized (
-    select ${ID_OF_STREAM} as id from record
+    select ${idOfStream("text")} as id from record
     where ${IS_BROUGHT} and worker = $1 and left(text, 192) ~ '"type":"worker_spawn_requested"'
       and text::jsonb #>> '{payload,spec,name}' = $1
     union
@@ -57,7 +58,37 @@ export const COPIED_RUNS = `
   )
   select place, text from record
   where worker = $1 and not is_late and place > $4
-    and ${ID_OF_STREAM} in (select id from own where id is distinct from $3::text)
+    and ${idOfStream("text")} in (select id from own where id is distinct from $3::text)
   order by place limit $5`;
+
+/**
+ * Records of placed workers that have something like all words $4, newest first, at most $5 of them and $6 characters: among the newest
+ * $3 of all logs but that of the node $1, or among the newest $3 of the workers $2. Each source has an equal part of these, so that
+ * nothing reads a whole log.
+ */
+export const FOUND = `
+  with own as (select store_id from node where id = $1),
+  logs as (select distinct on (store_id) store_id, epoch from log order by store_id, epoch desc),
+  newest as (
+    select r.* from logs l cross join lateral (
+      select place, store_id, worker, text, is_late from record r
+      where r.store_id = l.store_id and r.epoch = l.epoch order by r.seq desc
+      limit greatest(1, $3::integer / (select count(*) from logs))) r
+    where $2::text[] is null and l.store_id not in (select store_id from own)
+    union all
+    select r.* from placement p cross join lateral (
+      select place, store_id, worker, text, is_late from record r where r.worker = p.worker and not r.is_late
+      order by r.place desc limit greatest(1, $3::integer / cardinality($2::text[]))) r
+    where (p.worker = any ($2) or p.worker_id = any ($2)) and r.store_id not in (select store_id from own)
+  ), chosen as (
+    select place, store_id, worker, text from newest
+    where worker is not null and not is_late and text ~* all ($4::text[]) order by place desc limit $5
+  ), sized as (select *, sum(length(text)) over (order by place desc) as chars from chosen)
+  select c.place, c.text, n.id as node, n.state as node_state,
+    (select s.text::jsonb #>> '{payload,spec,name}' from record s
+      where s.worker = c.worker and ${IS_BROUGHT} and left(s.text, 192) ~ '"type":"worker_spawn_requested"'
+        and ${idOfStream("s.text")} = ${idOfStream("c.text")} limit 1) as worker_name
+  from sized c left join node n on n.store_id = c.store_id
+  where chars - length(c.text) <= $6 order by c.place desc`;
 
 export const COPIED_NEWEST = `select * from (${COPIED_OF} order by place desc limit $3) newest order by place`;

@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from "node:util";
 import { Effect, Exit, Schedule, Scope, Semaphore } from "effect";
 import {
   CLUSTER_ANSWER_MS,
-  CLUSTER_COPY_ANSWER_MS,
   CLUSTER_GUARD_LOOK_MS,
   CLUSTER_KILL_FOLLOWS_MS,
   CLUSTER_RETRY_MS,
@@ -23,8 +22,6 @@ import type {
   ClusterChange,
   ClusterMade,
   ClusterStatus,
-  CopiedPage,
-  ElsewherePage,
   NodeChange,
   NodeDrained,
 } from "../../protocol/replies/cluster.ts";
@@ -46,11 +43,9 @@ import type { Log } from "../log.ts";
 import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
 import { budgetsOf } from "./budgets.ts";
-import { copiedPage } from "./copied.ts";
 import { makeTables, tendingDays } from "./days.ts";
 import { killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
 import { drainNode } from "./drain.ts";
-import { elsewherePage } from "./elsewhere.ts";
 import { LeaseGuard } from "./guard.ts";
 import { termOf } from "./joining.ts";
 import { bootClock, forgetKept, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
@@ -58,6 +53,7 @@ import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { isOverAt, PlacedMachine, placedCalled } from "./machine.ts";
 import { answerPlace, PlaceQuestions, placeQuestions, type TellNotice } from "./questions.ts";
+import { copyReads } from "./reading.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
 import { changeOf } from "./self.ts";
@@ -197,15 +193,10 @@ export class NodeSeat implements ClusterApi {
     return this.atDesk((store) => drainNode(store, asked));
   }
 
-  records(asked: RequestData<"cluster/records">): Effect.Effect<CopiedPage, HoldfastError> {
-    const page = this.atDesk((store) => copiedPage(store.copies, asked));
-    return atMost(page, CLUSTER_COPY_ANSWER_MS);
-  }
-
-  workers(asked: RequestData<"cluster/workers">): Effect.Effect<ElsewherePage, HoldfastError> {
-    const self = this.living?.kept.name ?? "";
-    return atMost(this.atDesk((store) => elsewherePage(store.copies, self, asked)));
-  }
+  readonly copy = copyReads(
+    (ask) => this.atDesk(ask),
+    () => this.living?.kept.name ?? "",
+  );
 
   giveUp({ node }: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError> {
     return this.atDesk((store) => nodeIsGone(store, node));

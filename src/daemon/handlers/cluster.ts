@@ -39,12 +39,17 @@ export const CLUSTER: Handlers<keyof typeof CLUSTER_REQUESTS> = {
   "cluster/records": {
     lifetime: "read",
     run: (services, asked) =>
-      permitted(services, "read the copy of a cluster", (cluster) => cluster.records(asked)),
+      permitted(services, "read the copy of a cluster", (cluster) => cluster.copy.records(asked)),
   },
   "cluster/workers": {
     lifetime: "read",
     run: (services, asked) =>
-      permitted(services, "read the copy of a cluster", (cluster) => cluster.workers(asked)),
+      permitted(services, "read the copy of a cluster", (cluster) => cluster.copy.workers(asked)),
+  },
+  "cluster/search": {
+    lifetime: "read",
+    run: (services, asked) =>
+      permitted(services, "read the copy of a cluster", (cluster) => cluster.copy.search(asked)),
   },
   "cluster/status": {
     lifetime: "read",

@@ -4,6 +4,7 @@ import { CLUSTER_STRANDED_SHOWN_MAX } from "../../base/limits.ts";
 import type { LogRecord } from "../records.ts";
 import { WorkerState } from "../worker.ts";
 import { effect, type Reply, time } from "./reply.ts";
+import { SearchHit } from "./search.ts";
 
 export const ClusterMade = z.object({
   version: z.int().describe("version of the tables"),
@@ -73,6 +74,19 @@ export interface CopiedPage extends CopySource {
   /** Up to here all records have been read: the `after` of a later look. */
   readonly place: number;
 }
+
+/** A record of the copy that has all words. `seq` is that of its node's log. */
+export const ElsewhereHit = SearchHit.extend({
+  node: CopySource.shape.node.describe("whose log it is from; null: no node has that log any more"),
+  node_state: CopySource.shape.node_state,
+});
+export type ElsewhereHit = Reply<typeof ElsewhereHit>;
+
+export const ElsewhereHits = z.object({
+  hits: z.array(ElsewhereHit),
+  more: z.boolean().describe("not all records that may have the words are here"),
+});
+export type ElsewhereHits = Reply<typeof ElsewhereHits>;
 
 /** A placed worker that does not run on the node that is asked: what is known of it, and as of when. */
 export const ElsewhereWorker = CopySource.extend({

@@ -8,7 +8,7 @@ import {
   SEARCH_SLICE_SLOW_MS,
 } from "../../../base/limits.ts";
 import type { SearchQuery } from "../../search.ts";
-import { matchOf, nameWord } from "./words.ts";
+import { matchOf, nameWord } from "../../search-words.ts";
 
 const anyOf = (column: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`{${column}} : (${names.map((name) => `"${nameWord(name)}"`).join(" OR ")})`];

@@ -9,6 +9,7 @@ import {
 } from "../../../base/limits.ts";
 import type { LogRecord } from "../../../protocol/records.ts";
 import type { FoundRecord, SearchPage, SearchQuery } from "../../search.ts";
+import { excerptOf, textOf } from "../../search-words.ts";
 import type { Offload } from "../offload.ts";
 import { findSeqs } from "./find.ts";
 import { withIndex } from "./indexing.ts";
@@ -21,7 +22,6 @@ import {
   removeIndex,
   searchedAt,
 } from "./word-index.ts";
-import { excerptOf, textOf } from "./words.ts";
 
 export interface SearchedLog {
   readonly file: string;

@@ -6,8 +6,8 @@
 import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { SEARCH_INDEX_SLICE_RECORDS, STORE_BUSY_MAX_MS } from "../../../base/limits.ts";
+import { nameWord, textOf } from "../../search-words.ts";
 import { BESIDE, openDatabase } from "../database.ts";
-import { nameWord, textOf } from "./words.ts";
 
 const indexFileOf = (file: string): string => `${file}.words`;
 

@@ -6,8 +6,8 @@ import {
   SEARCH_EXCERPT_BEFORE_CHARS,
   SEARCH_EXCERPT_MAX_CHARS,
   SEARCH_TEXT_MAX_CHARS,
-} from "../../../base/limits.ts";
-import type { SearchMark } from "../../search.ts";
+} from "../base/limits.ts";
+import type { SearchMark } from "./search.ts";
 
 /** Consecutive words. With `isBeginning`, the last one matches as a prefix. */
 interface Phrase {
@@ -102,6 +102,16 @@ const marksIn = (words: readonly PlacedWord[], phrases: readonly Phrase[]): read
     );
     return isMatch ? [[from, to]] : [];
   });
+};
+
+/** All words of a search, as they are compared. */
+export const wordsOfSearch = (search: string): readonly string[] =>
+  phrasesOf(search).flatMap(({ words }) => words.map(folded));
+
+/** True if a text has each phrase of a search. */
+export const hasAll = (text: string, search: string): boolean => {
+  const words = placedWords(text, 0, text.length);
+  return phrasesOf(search).every((phrase) => marksIn(words, [phrase]).length > 0);
 };
 
 /** Joins marks with no space between them. */

@@ -1,7 +1,7 @@
 /** Words of a search: how a text becomes a search of the index, what of a record is searched, and what an answer marks. */
 import { describe, expect, it } from "vitest";
-import { SEARCH_EXCERPT_MAX_CHARS, SEARCH_TEXT_MAX_CHARS } from "../../../../src/base/limits.ts";
-import { excerptOf, matchOf, textOf } from "../../../../src/store/sqlite/search/words.ts";
+import { SEARCH_EXCERPT_MAX_CHARS, SEARCH_TEXT_MAX_CHARS } from "../../src/base/limits.ts";
+import { excerptOf, matchOf, textOf } from "../../src/store/search-words.ts";
 
 it.each([
   ["connection refused", '{text} : ("connection" AND "refused")'],
