@@ -313,7 +313,12 @@ const dropUnseenDeclarations = (doors: readonly string[]): void => {
   const folder = join(dist, "lib");
   for (const name of readdirSync(folder, { recursive: true }) as string[])
     if (name.endsWith(".d.ts") && !seen.has(join(folder, name))) rmSync(join(folder, name));
+  for (const file of seen) writeFileSync(file, indentedByTabs(readFileSync(file, "utf8")));
 };
+
+/** The compiler indents by four blanks, which are kilobytes of the package. */
+const indentedByTabs = (text: string): string =>
+  text.replace(/^(?: {4})+/gm, (blanks) => "\t".repeat(blanks.length / 4));
 
 /** Editors show the sentence of a field where a program writes it: the options of spawn are made of the table of fields. */
 const describeFields = (): void => {
