@@ -156,7 +156,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
     exits: [5],
     summary: "Follow records until the named workers end",
     details:
-      "With --all, or without an ID, it runs until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ, as replies and hints print it. If an older copy of the log was restored, a cursor with its epoch is refused, but one without may be misread. With several hosts, the `cursor` of any record continues all of them. At a node of a cluster, one worker that runs on another node is followed in the cluster's copy: all that it has unless --since or --from says less, then what comes, over its moves to other nodes. Its last cursor, copy:PLACE, continues there. A placed worker that moves away from this machine is followed on the same way.",
+      "With --all, or without an ID, it runs until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ, as replies and hints print it. If an older copy of the log was restored, a cursor with its epoch is refused, but one without may be misread. With several hosts, the `cursor` of any record continues all of them. At a node of a cluster, each named worker that runs on another node is followed in the cluster's copy: all that it has unless --since or --from says less, then what comes, over its moves to other nodes. Its last cursor, copy:PLACE, continues there. A placed worker that moves away from this machine is followed on the same way.",
     args: [ids("workers to follow", { required: false })],
     flags: [
       { name: "all", short: "a", type: "bool", help: "follow every worker, until Ctrl-C" },

@@ -97,7 +97,7 @@ class CopyWatch {
   private async look(client: Client, worker: ElsewhereWorker): Promise<boolean> {
     if (worker.id !== null) this.context.know(worker.id, worker.name);
     if (this.told === undefined && this.asked.past === undefined)
-      this.context.notice(copySentence("These records are", worker));
+      this.context.notice(copySentence(this.whose(worker), worker));
     const { name, past, isWanted } = this.asked;
     for (let isMore = true; isMore; ) {
       const query = { worker: name, runs: "all", past, after: this.after } as const;
@@ -119,6 +119,10 @@ class CopyWatch {
     // Its node copies its end a moment later.
     this.overSince ??= performance.now();
     return performance.now() - this.overSince > CLUSTER_ANSWER_OF_NODE_MS;
+  }
+
+  private whose({ name }: ElsewhereWorker): string {
+    return this.context.call.args.length > 1 ? `The records of ${oneLine(name)} are` : "These records are";
   }
 
   /** Says where it is, once for each change. */

@@ -2,6 +2,7 @@
 
 import { didYouMean } from "../../base/suggest.ts";
 import type { Client } from "../../daemon/client.ts";
+import type { Replies } from "../../daemon/replies.ts";
 import type { StartCursor } from "../../protocol/cursor.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -32,7 +33,9 @@ export const watch = async (context: Context): Promise<CommandResult> => {
   leavesRunning(context, ids);
   const isNewOnly = flags.from === undefined && flags.since === undefined;
   const client = await context.connect();
-  const placed = await placedOf(context, client);
+  const found = await Promise.all(ids.map((id) => placedOf(context, client, id)));
+  if (ids.length > 1 && found.some((each) => each !== undefined)) return watchSeveral(context, ids, found);
+  const [placed] = found;
   if (placed?.isHere === false) return watchThere(context, placed.name);
   if (isNewOnly) {
     // An unknown worker has no records to wait for, so it is refused.
@@ -42,16 +45,7 @@ export const watch = async (context: Context): Promise<CommandResult> => {
       "New records follow here; earlier ones: --from 0 or --since 1h. Ctrl-C ends this, not the workers.",
     );
   }
-  const query = {
-    ids,
-    all: ids.length === 0,
-    subtree: flags.subtree === true,
-    follow: ids.length === 0,
-    from: flags.from as StartCursor | undefined,
-    since_ms: flags.since as number | undefined,
-    ...kindFilter((flags.kinds as string[] | undefined) ?? []),
-  };
-  const followed = await follow(context, query);
+  const followed = await followHere(context, ids);
   const later = placed && (await watchOn(context, placed, followed.records, wantedBy(context)));
   if (later !== undefined) return later;
   if (isNewOnly && followed.records === 0)
@@ -62,6 +56,49 @@ export const watch = async (context: Context): Promise<CommandResult> => {
   return success(followed);
 };
 
+/** In the log of this machine. */
+const followHere = (context: Context, ids: string[]): ReturnType<typeof follow> => {
+  const { flags } = context;
+  return follow(context, {
+    ids,
+    all: ids.length === 0,
+    subtree: flags.subtree === true,
+    follow: ids.length === 0,
+    from: flags.from as StartCursor | undefined,
+    since_ms: flags.since as number | undefined,
+    ...kindFilter((flags.kinds as string[] | undefined) ?? []),
+  });
+};
+
+/** Each placed worker is followed by itself, because it may move; the others are followed together. */
+const watchSeveral = async (
+  context: Context,
+  ids: readonly string[],
+  found: readonly (WatchedPlaced | undefined)[],
+): Promise<CommandResult> => {
+  const own = ids.filter((_, at) => found[at] === undefined);
+  const here = async (names: string[]): Promise<CommandResult> => success(await followHere(context, names));
+  const placed = new Map(found.flatMap((each) => (each === undefined ? [] : [[each.name, each] as const])));
+  const watched = async (one: WatchedPlaced): Promise<CommandResult> => {
+    if (!one.isHere) return watchThere(context, one.name);
+    const followed = await followHere(context, [one.id ?? one.name]);
+    return (await watchOn(context, one, followed.records, wantedBy(context))) ?? success(followed);
+  };
+  const parts = await Promise.all([
+    ...(own.length === 0 ? [] : [here(own)]),
+    ...[...placed.values()].map(watched),
+  ]);
+  const values = parts.map(({ value }) => value as Replies["agent/watch"] & { readonly records: number });
+  const failed = parts.find(({ ok }) => !ok);
+  if (failed !== undefined) return failed;
+  const { next, cursor } = values.find((value) => !("source" in value)) ?? newestOf(values);
+  return success({ next, cursor, records: values.reduce((sum, { records }) => sum + records, 0) });
+};
+
+/** All of them are read to their ends, so the last place of all is behind each. */
+const newestOf = <Value extends { readonly next: number }>(values: readonly Value[]): Value =>
+  values.reduce((a, b) => (a.next < b.next ? b : a));
+
 interface WatchedPlaced {
   readonly name: string;
   /** A run of it is in the log of this machine. */
@@ -69,11 +106,14 @@ interface WatchedPlaced {
   readonly id: string | null;
 }
 
-/** The placed worker that a watch of one worker at a node is for; undefined for others, and if nobody knows it. */
-const placedOf = async (context: Context, client: Client): Promise<WatchedPlaced | undefined> => {
-  const { call, flags } = context;
-  const [ref] = call.args;
-  if (ref === undefined || call.args.length > 1 || flags.subtree || !isAtNode(context)) return undefined;
+/** The placed worker that a watch at a node is for; undefined for others, and if nobody knows it. */
+const placedOf = async (
+  context: Context,
+  client: Client,
+  ref: string,
+): Promise<WatchedPlaced | undefined> => {
+  const { flags } = context;
+  if (flags.subtree || !isAtNode(context)) return undefined;
   const here = await client.ask("agent/info", { id: ref });
   if (here.ok && placeInCopy(flags.from) === undefined) {
     const { id, name, spec } = here.value;

@@ -100,6 +100,38 @@ it("a watch at another node has what the copy has of a lost machine, says so, an
   expect(await a.agent("watch", "nobody")).toMatchObject({ error: { code: "WORKER_NOT_FOUND" } });
 });
 
+it("a watch of several goes on over the moves of each", async () => {
+  const cluster = await clusterOf("watch_several", ["a", "b", "c"], ({ name }) =>
+    name === "a" ? [] : ["--label", "zone=far"],
+  );
+  const [a] = cluster.machines as [ClusterMachine];
+  await a.agent("spawn", "--name", "near", "--", ...COUNTS);
+  await a.agent("spawn", "--where", "node=a", "--name", "own", "--", ...COUNTS);
+  await a.agent(...FAR, "--", ...COUNTS);
+  const first = await cluster.placed("far");
+  const next = cluster.machines.find((machine) => machine !== a && machine !== first)!;
+  const watching = a.agent("watch", "near", "far", "own", "--from", "0", ...SILENT);
+  await until(() => hasCounted(a, 10));
+  await a.agent("drain", first.name);
+  await until(async () => (await cluster.listed(next, "far")) !== undefined);
+  await until(() => hasCounted(next, 10));
+  await a.agent("kill", "near", "far", "own");
+
+  const watched = await watching;
+  expect(watched).toMatchObject({ exit: 0, data: { cursor: expect.stringMatching(/^[0-9A-Z]+:\d+$/) } });
+  const records = recordsOf(watched);
+  expect(watched.data.records).toBe(records.length);
+  const counts = countsOf(records.filter(({ type }) => type === "agent.event"));
+  expect(counts).toHaveLength(4);
+  expect(counts.every(isDense)).toBe(true);
+  expect(records.filter(({ type }) => type === "worker_ended")).toHaveLength(4);
+  expect(watched.stderr).toContain("The records of far are from the cluster's copy");
+  expect(watched.stderr).toContain(`The node ${next.name} has far now.`);
+  expect(await a.agent("watch", "near", "far", "nobody")).toMatchObject({
+    error: { code: "WORKER_NOT_FOUND" },
+  });
+});
+
 it("a watch at the node of a worker goes on over a drain, and back", async () => {
   const cluster = await clusterOf("watch_moves", ["a", "b"], () => ["--label", "zone=far"]);
   await cluster.machines[0]!.agent(...FAR, "--", ...COUNTS);
