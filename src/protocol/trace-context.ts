@@ -27,13 +27,13 @@ const TRACE_ID_CHARS = 32;
 export const traceIdOf = (worker_id: string): string =>
   bitsOf(worker_id).toString(16).padStart(TRACE_ID_CHARS, "0");
 
-/** `what` names the span among those of an incarnation. */
-export const spanIdOf = (worker_id: string, incarnation: number, what: string): string =>
-  hash("sha256", `${worker_id}/${incarnation}/${what}`).slice(0, SPAN_ID_CHARS);
-
 /** The span of a whole incarnation; all its others are below it. */
 export const rootSpanOf = (worker_id: string, incarnation: number): string =>
-  spanIdOf(worker_id, incarnation, "incarnation");
+  hash("sha256", `${worker_id}/${incarnation}/incarnation`).slice(0, SPAN_ID_CHARS);
+
+/** `what` names the span among those of the incarnation whose span is `root`. */
+export const spanBelow = (root: string, what: string): string =>
+  hash("sha256", `${root}/${what}`).slice(0, SPAN_ID_CHARS);
 
 export interface TracedRun {
   readonly worker_id: string;

@@ -125,7 +125,24 @@ export interface EventLog {
   held(): number;
 }
 
+/** A record by its columns: its payload is JSON, and its checksum was not looked at. */
+export interface BareRecord {
+  readonly seq: number;
+  readonly type: RecordType;
+  readonly worker_id: string | undefined;
+  readonly incarnation: number | undefined;
+  /** Epoch milliseconds. */
+  readonly recorded_ms: number;
+  readonly payload: string;
+}
+
 /** A second connection to the log, which only reads. */
-export interface LogReader extends Pick<EventLog, "head" | "readLines"> {
+export interface LogReader extends Pick<EventLog, "head"> {
+  /** At most `limit` records after a seq that the filter takes, and the seq up to which the log was looked at. */
+  readBare(
+    after: number,
+    limit: number,
+    filter: Required<Pick<RecordFilter, "types" | "kinds">>,
+  ): { readonly records: readonly BareRecord[]; readonly scanned: number };
   close(): void;
 }

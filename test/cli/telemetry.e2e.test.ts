@@ -1,5 +1,5 @@
 /** Telemetry as a collector meets it: posts decoded by the official definitions, over the life of agents and of daemons. */
-import { rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -9,6 +9,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 const AGENT = join(import.meta.dirname, "../fixtures/agents/works.mjs");
+/** sched(7). */
+const SCHED_IDLE = "5";
 const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 // biome-ignore lint/suspicious/noExplicitAny: its types have no member for what it generates
 const { opentelemetry } = generated as any;
@@ -180,4 +182,16 @@ it("the first run of a daemon is told, which began before its telemetry was load
   await start("spawn", "--name", "first", "--wait", "--", "true");
   await until(() => runOf("first") !== undefined);
   expect(runOf("first")?.attributes["holdfast.outcome"]).toBe("completed");
+});
+
+it("its thread takes only what no other one of the machine wants", async () => {
+  env.OTEL_BSP_SCHEDULE_DELAY = "100";
+  await start("spawn", "--name", "told", "--wait", "--", "true");
+  await until(() => runOf("told") !== undefined);
+  const { pid } = JSON.parse((await start("daemon", "status")).stdout).data as { pid: number };
+  // proc(5): the policy is field 41 of `stat`, the 39th behind the name.
+  const policies = readdirSync(`/proc/${pid}/task`).map(
+    (thread) => readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1").split(") ").at(-1)!.split(" ")[38],
+  );
+  expect(policies.filter((policy) => policy === SCHED_IDLE)).toHaveLength(1);
 });

@@ -2,14 +2,22 @@
  * Spans and metrics, folded from the records of the log: an `invoke_agent` for each incarnation, and below it a `chat` for each
  * turn and model, and an `execute_tool` for each tool call. A fold that begins in the middle names the same spans.
  */
-import { TELEMETRY_NAME_MAX_CHARS, TELEMETRY_TOOLS_MAX, TELEMETRY_WORKERS_MAX } from "../../base/limits.ts";
+import { TELEMETRY_TOOLS_MAX, TELEMETRY_WORKERS_MAX } from "../../base/limits.ts";
 import { STRUCTURED_TOOLS } from "../../protocol/facets.ts";
 import type { SpanAttributes } from "../../protocol/observability.ts";
-import type { LogRecord, ModelUsage, RecordPayloads, RecordType } from "../../protocol/records.ts";
-import { parseTraceparent, rootSpanOf, spanIdOf, traceIdOf } from "../../protocol/trace-context.ts";
-import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { ModelUsage, RecordPayloads, RecordType } from "../../protocol/records.ts";
+import { spanBelow } from "../../protocol/trace-context.ts";
 import { GEN_AI_TOKEN_COUNTERS, genAiAttributes, type SpanOperation } from "./gen-ai.ts";
 import type { Measurement } from "./metrics.ts";
+import {
+  incarnationOf,
+  known,
+  short,
+  type TracedLife,
+  type TracedRecord,
+  type TracedWorker,
+  traceOf,
+} from "./traced.ts";
 
 export interface FinishedSpan {
   readonly trace_id: string;
@@ -19,16 +27,12 @@ export interface FinishedSpan {
   readonly name: string;
   readonly start_ms: number;
   readonly end_ms: number;
+  /** The facts of its worker: one object for all spans of an incarnation. */
+  readonly shared: SpanAttributes;
   readonly attributes: SpanAttributes;
   readonly isFailed: boolean;
   /** The seq of the record that ended it. */
   readonly seq: number;
-}
-
-/** Facts of a worker in all of its spans. */
-export interface TracedWorker {
-  readonly name: string | null;
-  readonly spec: Pick<WorkerSpec, "kind" | "supervisor" | "trace" | "model">;
 }
 
 export interface FoldOutput {
@@ -55,10 +59,7 @@ const TRACED_TYPES: readonly RecordType[] = [
 /** The filter of the records that the fold reads; of AgentEvents only these kinds. */
 export const TRACED = { types: TRACED_TYPES, kinds: ["ToolCall", "ToolResult"] } as const;
 
-interface OpenWorker {
-  readonly worker: TracedWorker;
-  readonly trace: WorkerTrace;
-  readonly session?: string | undefined;
+interface OpenWorker extends TracedLife {
   /** Epoch milliseconds. */
   readonly began_ms?: number | undefined;
   readonly turn_ms?: number | undefined;
@@ -67,44 +68,7 @@ interface OpenWorker {
   readonly tools: Map<string, number>;
 }
 
-/** Facts that the spans of a worker share, worked out once: ids are digests. */
-interface WorkerTrace {
-  readonly trace_id: string;
-  /** The caller's span. */
-  readonly above: string | undefined;
-  readonly isSampled: boolean;
-  /** The incarnation that was asked for last, and its span. */
-  root?: { readonly incarnation: number; readonly span_id: string };
-}
-
-const traceOf = (worker_id: string, { spec }: TracedWorker): WorkerTrace => {
-  const above = parseTraceparent(spec.trace?.traceparent ?? "");
-  return {
-    trace_id: above?.trace_id ?? traceIdOf(worker_id),
-    above: above?.span_id,
-    isSampled: above?.isSampled ?? true,
-  };
-};
-
-const rootOf = (worker_id: string, incarnation: number, trace: WorkerTrace): string => {
-  if (trace.root?.incarnation !== incarnation)
-    trace.root = { incarnation, span_id: rootSpanOf(worker_id, incarnation) };
-  return trace.root.span_id;
-};
-
 const MS_PER_S = 1_000;
-const short = (text: string): string => text.slice(0, TELEMETRY_NAME_MAX_CHARS);
-const known = (
-  all: Readonly<Record<string, string | number | boolean | null | undefined>>,
-): Record<string, string | number | boolean> => {
-  const found: Record<string, string | number | boolean> = {};
-  for (const name in all) {
-    const value = all[name];
-    if (value !== undefined && value !== null) found[name] = typeof value === "string" ? short(value) : value;
-  }
-  return found;
-};
-
 interface SpanDraft {
   readonly operation: SpanOperation;
   /** The operation's object, for people. */
@@ -135,7 +99,7 @@ export class SpanFold {
   }
 
   /** False: `learn` has to tell of the worker before its record is taken. */
-  knows({ type, worker_id }: LogRecord): boolean {
+  knows({ type, worker_id }: Pick<TracedRecord, "type" | "worker_id">): boolean {
     return type === "worker_spawn_requested" || worker_id === undefined || this.workers.has(worker_id);
   }
 
@@ -149,7 +113,7 @@ export class SpanFold {
   }
 
   /** A record of a worker that nobody knows makes nothing. */
-  take(record: LogRecord): FoldOutput {
+  take(record: TracedRecord): FoldOutput {
     const { worker_id } = record;
     if (worker_id === undefined) return NOTHING;
     if (record.type === "worker_spawn_requested") {
@@ -161,12 +125,12 @@ export class SpanFold {
     return open === undefined ? NOTHING : this.ofWorker(record, worker_id, open);
   }
 
-  private ofWorker(record: LogRecord, id: string, open: OpenWorker): FoldOutput {
+  private ofWorker(record: TracedRecord, id: string, open: OpenWorker): FoldOutput {
     const become = (change: Partial<OpenWorker>): FoldOutput => {
       this.workers.set(id, { ...open, ...change });
       return NOTHING;
     };
-    const at_ms = Date.parse(record.recorded_at);
+    const at_ms = record.recorded_ms;
     const { worker } = open;
     const { kind } = worker.spec;
     switch (record.type) {
@@ -207,18 +171,15 @@ export class SpanFold {
     }
   }
 
-  private ofIncarnation(
-    record: LogRecord,
-    { worker, trace, began_ms, exit }: OpenWorker,
-    at_ms: number,
-  ): FoldOutput {
+  private ofIncarnation(record: TracedRecord, open: OpenWorker, at_ms: number): FoldOutput {
+    const { worker, trace, began_ms, exit } = open;
     const outcome = record.type.replace("worker_", "");
     const start_ms = began_ms ?? at_ms - (exit?.duration_ms ?? 0);
     const failure = record.type === "worker_completed" ? undefined : this.failureOf(record);
-    const span = this.spanOf(record, worker, trace, at_ms, {
+    const span = this.spanOf(record, open, at_ms, {
       operation: "invoke_agent",
       of: worker.name ?? worker.spec.kind,
-      id: rootOf(record.worker_id!, record.incarnation ?? 1, trace),
+      id: incarnationOf(record, open).span_id,
       parent: trace.above,
       start_ms,
       isFailed: record.type === "worker_failed",
@@ -235,26 +196,28 @@ export class SpanFold {
     return { spans: span, measured: [{ name: "holdfast.incarnation.duration", value, attributes }] };
   }
 
-  private failureOf({ payload }: LogRecord): string | undefined {
+  private failureOf({ payload }: TracedRecord): string | undefined {
     return (payload as { readonly error?: { readonly code: string } }).error?.code;
   }
 
   private ofTurn(
-    record: LogRecord,
-    { worker, trace, turn_ms }: OpenWorker,
+    record: TracedRecord,
+    open: OpenWorker,
     { turn, models = [], duration_ms, error }: RecordPayloads["turn_completed"],
     at_ms: number,
   ): FoldOutput {
+    const { worker, turn_ms } = open;
     const { kind } = worker.spec;
+    const above = incarnationOf(record, open).span_id;
     const start_ms = turn_ms ?? at_ms - (duration_ms ?? 0);
     const each: readonly (ModelUsage | undefined)[] = models.length === 0 ? [undefined] : models;
     const spans = each.flatMap((used, at) => {
       const model = used?.model ?? worker.spec.model;
-      return this.spanOf(record, worker, trace, at_ms, {
+      return this.spanOf(record, open, at_ms, {
         operation: "chat",
         of: model ?? "",
-        id: spanIdOf(record.worker_id!, record.incarnation ?? 1, `turn/${turn}/${at}`),
-        parent: rootOf(record.worker_id!, record.incarnation ?? 1, trace),
+        id: spanBelow(above, `turn/${turn}/${at}`),
+        parent: above,
         start_ms,
         isFailed: error !== undefined,
         facts: {
@@ -279,35 +242,40 @@ export class SpanFold {
   ): readonly Measurement[] {
     const model = short(used.model ?? asked ?? "");
     const counts = tokensOf(used);
-    const ours = Object.entries(counts)
-      .filter(([type]) => type !== "reasoning")
-      .map(([type, value]) => ({ name: "holdfast.tokens", value, attributes: { kind, model, type } }));
-    const theirs = this.isGenAi ? Object.entries(GEN_AI_TOKEN_COUNTERS) : [];
-    const conventions = theirs.map(([name, types]) => ({
-      name,
-      value: types.reduce((sum, type) => sum + (counts[type] ?? 0), 0),
-      attributes: {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": this.providerOf(kind),
-        "gen_ai.token.modality": "unknown",
-        "gen_ai.response.model": model,
-      },
-    }));
-    const [source, value] =
+    const all: Measurement[] = [];
+    const add = (name: string, value: number, attributes: SpanAttributes): void => {
+      if (value > 0) all.push({ name, value, attributes });
+    };
+    for (const type in counts)
+      if (type !== "reasoning") add("holdfast.tokens", counts[type]!, { kind, model, type });
+    const [source, cost] =
       used.cost_usd === null ? ["estimated", used.estimated_usd ?? 0] : ["reported", used.cost_usd];
-    const cost = value > 0 ? [{ name: "holdfast.cost", value, attributes: { kind, model, source } }] : [];
-    return [...ours, ...cost, ...conventions].filter((one) => one.value > 0);
+    add("holdfast.cost", cost, { kind, model, source });
+    if (this.isGenAi)
+      for (const [name, types] of Object.entries(GEN_AI_TOKEN_COUNTERS))
+        add(
+          name,
+          types.reduce((sum, type) => sum + (counts[type] ?? 0), 0),
+          {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": this.providerOf(kind),
+            "gen_ai.token.modality": "unknown",
+            "gen_ai.response.model": model,
+          },
+        );
+    return all;
   }
 
   private ofTool(
-    record: LogRecord,
-    { worker, trace, tools }: OpenWorker,
+    record: TracedRecord,
+    open: OpenWorker,
     event: RecordPayloads["agent.event"],
     at_ms: number,
   ): FoldOutput {
     const tool = toolOf(event.data);
     if (tool === undefined) return NOTHING;
     const { id, name, phase, parent } = tool;
+    const { tools, worker } = open;
     if (phase === "start") {
       tools.set(id, at_ms);
       const [oldest] = tools.keys();
@@ -316,13 +284,13 @@ export class SpanFold {
     }
     const start_ms = tools.get(id) ?? at_ms;
     tools.delete(id);
-    const incarnation = record.incarnation ?? 1;
-    const spanOfTool = (call: string) => spanIdOf(record.worker_id!, incarnation, `tool/${call}`);
-    const spans = this.spanOf(record, worker, trace, at_ms, {
+    const above = incarnationOf(record, open).span_id;
+    const spanOfTool = (call: string) => spanBelow(above, `tool/${call}`);
+    const spans = this.spanOf(record, open, at_ms, {
       operation: "execute_tool",
       of: name,
       id: spanOfTool(id),
-      parent: parent === undefined ? rootOf(record.worker_id!, incarnation, trace) : spanOfTool(parent),
+      parent: parent === undefined ? above : spanOfTool(parent),
       start_ms,
       isFailed: phase === "fail",
       facts: {
@@ -342,37 +310,32 @@ export class SpanFold {
 
   /** None if the caller's trace is not recorded. */
   private spanOf(
-    record: LogRecord,
-    { name, spec }: TracedWorker,
-    { trace_id, isSampled }: WorkerTrace,
+    record: TracedRecord,
+    open: OpenWorker,
     end_ms: number,
-    draft: SpanDraft,
+    { operation, of, id, parent, start_ms, isFailed = false, facts }: SpanDraft,
   ): readonly FinishedSpan[] {
+    const { trace_id, isSampled } = open.trace;
     if (!isSampled) return [];
-    const worker_id = record.worker_id!;
-    const { operation, of, id, parent, isFailed = false, facts } = draft;
-    const ours = known({
-      "holdfast.worker.id": worker_id,
-      "holdfast.worker.name": name,
-      "holdfast.kind": spec.kind,
-      "holdfast.incarnation": record.incarnation,
-      "holdfast.session.id": this.workers.get(worker_id)?.session,
-      ...facts,
-    });
-    const attributes = this.isGenAi
-      ? { ...ours, ...genAiAttributes(operation, this.providerOf(spec.kind), ours) }
-      : ours;
+    const { shared } = incarnationOf(record, open);
+    const own = known(facts);
     return [
       {
         trace_id,
         span_id: id,
         parent_id: parent,
         operation,
-        name: short(`${operation} ${of}`.trim()),
+        name: short(of === "" ? operation : `${operation} ${of}`),
         // A clock that was put back makes no span of negative length.
-        start_ms: Math.min(draft.start_ms, end_ms),
+        start_ms: Math.min(start_ms, end_ms),
         end_ms,
-        attributes,
+        shared,
+        attributes: this.isGenAi
+          ? {
+              ...own,
+              ...genAiAttributes(operation, this.providerOf(open.worker.spec.kind), { ...shared, ...own }),
+            }
+          : own,
         isFailed,
         seq: record.seq,
       },
@@ -389,9 +352,11 @@ const tokensOf = (used: ModelUsage): Readonly<Record<string, number>> => ({
 });
 
 const tokenFacts = (used: ModelUsage): SpanDraft["facts"] => ({
-  ...Object.fromEntries(
-    Object.entries(tokensOf(used)).map(([type, value]) => [`holdfast.tokens.${type}`, value]),
-  ),
+  "holdfast.tokens.input": used.input_tokens,
+  "holdfast.tokens.cache_read": used.cached_tokens,
+  "holdfast.tokens.cache_write": used.cache_write_tokens,
+  "holdfast.tokens.output": used.output_tokens,
+  "holdfast.tokens.reasoning": used.reasoning_tokens,
   "holdfast.cost_usd": used.cost_usd ?? used.estimated_usd,
 });
 

@@ -22,11 +22,11 @@ import {
 } from "../../base/limits.ts";
 import { MetricStore } from "../../control/telemetry/metrics.ts";
 import { SpanQueue } from "../../control/telemetry/queue.ts";
-import { SpanFold, TRACED, type TracedWorker } from "../../control/telemetry/spans.ts";
+import { SpanFold, TRACED } from "../../control/telemetry/spans.ts";
+import type { TracedRecord, TracedWorker } from "../../control/telemetry/traced.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import type { LogRecord } from "../../protocol/records.ts";
-import type { LogReader } from "../../store/event-log.ts";
+import type { BareRecord, LogReader } from "../../store/event-log.ts";
 import type { Log } from "../log.ts";
 import { sendPost } from "../posting.ts";
 import type { TelemetryStanding } from "../telemetry-api.ts";
@@ -55,7 +55,6 @@ type PostOutcome =
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MS_PER_S = 1_000;
 const compressed = promisify(gzip);
-const parsed = (line: string): LogRecord => JSON.parse(line);
 
 /** A kind without a provider is its own. */
 const providerOf = (agent_kind: string): string =>
@@ -150,16 +149,15 @@ export class TelemetryExporter {
     this.log ??= yield* attempt(this.ground.openLog);
     const { log } = this;
     const head = yield* attempt(() => log.head());
-    const { lines, scanned } = yield* attempt(() => log.readLines(this.read, READ_PAGE_RECORDS, TRACED));
+    const { records, scanned } = yield* attempt(() => log.readBare(this.read, READ_PAGE_RECORDS, TRACED));
     let isLearned = false;
-    // One record at a time: a page of them that lives at once is copied by each collection of V8.
-    for (const line of lines) {
-      const record = parsed(line);
+    // One payload at a time: a page of them that lives at once is copied by each collection of V8.
+    for (const record of records) {
       if (!isLearned && !this.fold.knows(record)) {
-        yield* this.learn(lines);
+        yield* this.learn(records);
         isLearned = true;
       }
-      this.take(record);
+      this.take({ ...record, payload: JSON.parse(record.payload) } as TracedRecord);
     }
     if (this.queue.size >= TELEMETRY_BATCH_MAX_SPANS) Latch.openUnsafe(this.full);
     this.read = scanned;
@@ -167,15 +165,15 @@ export class TelemetryExporter {
   });
 
   /** Asks once for all workers of a page of whom the fold knows nothing. */
-  private learn(lines: readonly string[]): Effect.Effect<void> {
+  private learn(records: readonly BareRecord[]): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const unknown = lines.map(parsed).filter((record) => !this.fold.knows(record));
+      const unknown = records.filter((record) => !this.fold.knows(record));
       const ids = new Set(unknown.flatMap(({ worker_id = [] }) => worker_id));
       for (const [id, worker] of yield* this.ground.lookUp([...ids])) this.fold.learn(id, worker);
     });
   }
 
-  private take(record: LogRecord): void {
+  private take(record: TracedRecord): void {
     const { traces, metrics } = this.ground.settings;
     const { spans, measured } = this.fold.take(record);
     if (traces !== undefined) for (const span of spans) this.queue.push(span);

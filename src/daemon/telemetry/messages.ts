@@ -1,5 +1,5 @@
 /** Messages between a daemon and its thread of telemetry. */
-import type { TracedWorker } from "../../control/telemetry/spans.ts";
+import type { TracedWorker } from "../../control/telemetry/traced.ts";
 import type { Log } from "../log.ts";
 import type { TelemetryStanding } from "../telemetry-api.ts";
 import type { OtlpSource } from "./otlp.ts";
@@ -29,6 +29,8 @@ export type ToTelemetry =
   | { readonly type: "end" };
 
 export type FromTelemetry =
+  /** The kernel's number of the thread; Linux alone has one. */
+  | { readonly type: "thread"; readonly id: number }
   | { readonly type: "standing"; readonly standing: TelemetryStanding }
   /** Workers of whom it knows nothing. */
   | { readonly type: "unknown"; readonly ids: readonly string[] }

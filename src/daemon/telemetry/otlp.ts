@@ -38,7 +38,7 @@ const spanOf = (span: FinishedSpan) => ({
   kind: SPAN_KINDS[span.operation],
   startTimeUnixNano: nanos(span.start_ms),
   endTimeUnixNano: nanos(span.end_ms),
-  attributes: attributesOf(span.attributes),
+  attributes: attributesOf({ ...span.shared, ...span.attributes }),
   droppedAttributesCount: 0,
   events: [],
   droppedEventsCount: 0,

@@ -9,8 +9,13 @@ const VARINT_MAX_BYTES = 10;
 const WIRE = { varint: 0, fixed64: 1, counted: 2 } as const;
 
 export class ProtobufWriter {
-  private room = Buffer.allocUnsafe(START_BYTES);
-  private at = START_BYTES;
+  private room: Buffer;
+  private at: number;
+
+  constructor(start_bytes = START_BYTES) {
+    this.room = Buffer.allocUnsafe(start_bytes);
+    this.at = start_bytes;
+  }
 
   /** Bytes that are written: before a message's fields, it is the `end` of that message. */
   get size(): number {
@@ -22,11 +27,15 @@ export class ProtobufWriter {
   }
 
   text(field: number, value: string): void {
-    const bytes = Buffer.byteLength(value);
-    this.reserve(bytes);
-    this.at -= bytes;
-    this.room.write(value, this.at);
+    const bytes = this.ascii(value) ?? this.utf8(value);
     this.counted(field, bytes);
+  }
+
+  /** What another writer has finished, as it is. */
+  raw(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.at -= bytes.length;
+    this.room.set(bytes, this.at);
   }
 
   /** Bytes, given in hexadecimal. */
@@ -44,10 +53,12 @@ export class ProtobufWriter {
     this.head(field, WIRE.varint);
   }
 
-  fixed64(field: number, value: bigint): void {
+  /** A number of 64 bits, in its halves of 32. */
+  fixed64(field: number, high: number, low: number): void {
     this.reserve(8);
     this.at -= 8;
-    this.room.writeBigUInt64LE(value, this.at);
+    this.room.writeUInt32LE(low, this.at);
+    this.room.writeUInt32LE(high, this.at + 4);
     this.head(field, WIRE.fixed64);
   }
 
@@ -63,6 +74,29 @@ export class ProtobufWriter {
     this.counted(field, this.size - end);
   }
 
+  /** Written without a call of the system's encoder, which costs more than a short text. Undefined if it is no ASCII. */
+  private ascii(value: string): number | undefined {
+    const { length } = value;
+    this.reserve(length);
+    const { room } = this;
+    const at = this.at - length;
+    for (let place = 0; place < length; place += 1) {
+      const code = value.charCodeAt(place);
+      if (code >= 0x80) return undefined;
+      room[at + place] = code;
+    }
+    this.at = at;
+    return length;
+  }
+
+  private utf8(value: string): number {
+    const bytes = Buffer.byteLength(value);
+    this.reserve(bytes);
+    this.at -= bytes;
+    this.room.write(value, this.at);
+    return bytes;
+  }
+
   private counted(field: number, bytes: number): void {
     this.rawVarint(bytes);
     this.head(field, WIRE.counted);
@@ -74,6 +108,10 @@ export class ProtobufWriter {
 
   private rawVarint(value: number | bigint): void {
     this.reserve(VARINT_MAX_BYTES);
+    if (typeof value === "number" && value >= 0 && value < 0x80 && Number.isInteger(value)) {
+      this.room[--this.at] = value;
+      return;
+    }
     const isSmall = typeof value === "number" && value >= 0 && Number.isSafeInteger(value);
     const groups = isSmall ? groupsOf(value) : wideGroupsOf(value);
     for (let group = groups.length - 1; group >= 0; group -= 1) this.room[--this.at] = groups[group]!;

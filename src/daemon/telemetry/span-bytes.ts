@@ -31,8 +31,10 @@ const FAILED = 2;
 /** A tool and an agent are of this machine; a model is asked by a request. */
 export const SPAN_KINDS = { invoke_agent: 1, execute_tool: 1, chat: 3 } as const;
 const INT64_END = 2 ** 63;
-const NANOS_OF_MICRO = 1_000n;
 const MICROS_OF_MS = 1_000;
+const NANOS_OF_MICRO = 1_000;
+const HALF = 2 ** 32;
+const SHARED_START_BYTES = 512;
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -60,15 +62,34 @@ export const spanBytes = (
   return to.finish();
 };
 
-const nanos = (ms: number): bigint => BigInt(Math.round(ms * MICROS_OF_MS)) * NANOS_OF_MICRO;
+/** Nanoseconds since 1970 are more than a number holds exactly, so they are worked out in two halves. */
+const writeTime = (to: ProtobufWriter, field: number, ms: number): void => {
+  const micros = Math.round(ms * MICROS_OF_MS);
+  const low = (micros % HALF) * NANOS_OF_MICRO;
+  const high = Math.floor(micros / HALF) * NANOS_OF_MICRO + Math.floor(low / HALF);
+  to.fixed64(field, high, low % HALF);
+};
+
+/** The bytes of facts that many spans share. */
+const written = new WeakMap<Attributes, Uint8Array>();
+const sharedBytes = (shared: Attributes): Uint8Array => {
+  const known = written.get(shared);
+  if (known !== undefined) return known;
+  const to = new ProtobufWriter(SHARED_START_BYTES);
+  writeAttributes(to, SPAN.attributes, shared);
+  const bytes = to.finish();
+  written.set(shared, bytes);
+  return bytes;
+};
 
 const writeSpan = (to: ProtobufWriter, span: FinishedSpan): void => {
   const end = to.size;
   if (span.isFailed) to.varint(STATUS.code, FAILED);
   to.message(SPAN.status, end);
   writeAttributes(to, SPAN.attributes, span.attributes);
-  to.fixed64(SPAN.end, nanos(span.end_ms));
-  to.fixed64(SPAN.start, nanos(span.start_ms));
+  to.raw(sharedBytes(span.shared));
+  writeTime(to, SPAN.end, span.end_ms);
+  writeTime(to, SPAN.start, span.start_ms);
   to.varint(SPAN.kind, SPAN_KINDS[span.operation]);
   to.text(SPAN.name, span.name);
   if (span.parent_id !== undefined) to.hex(SPAN.parentSpanId, span.parent_id);

@@ -17,12 +17,14 @@ import {
   TELEMETRY_REREAD_MS,
   TELEMETRY_THREAD_END_MAX_MS,
 } from "../../base/limits.ts";
-import { TRACED, type TracedWorker } from "../../control/telemetry/spans.ts";
+import { TRACED } from "../../control/telemetry/spans.ts";
+import type { TracedWorker } from "../../control/telemetry/traced.ts";
 import { CURSOR, partsOf } from "../../protocol/cursor.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeApi } from "../../runtime/api.ts";
 import type { Log } from "../log.ts";
 import type { TelemetryApi, TelemetryStanding } from "../telemetry-api.ts";
+import { runAsOthers, runWhereIdle } from "../thread-policy.ts";
 import type { FromTelemetry, TelemetryThreadData, ToTelemetry } from "./messages.ts";
 import { endpointOf } from "./settings.ts";
 
@@ -65,6 +67,8 @@ export class TelemetryThread implements TelemetryApi {
   private readonly ground: TelemetryGround;
   private readonly data: GivenData;
   private newest: TelemetryStanding;
+  /** The kernel's number of the newest thread; undefined where the system has none. */
+  private thread_id: number | undefined;
 
   constructor(ground: TelemetryGround, data: GivenData) {
     this.ground = ground;
@@ -128,10 +132,16 @@ export class TelemetryThread implements TelemetryApi {
   }
 
   private heard(thread: Worker, message: FromTelemetry): void {
-    if (message.type === "log") this.ground.log(...message.told);
+    if (message.type === "thread") this.gaveWay(message.id);
+    else if (message.type === "log") this.ground.log(...message.told);
     else if (message.type === "defect") this.ground.defects.tell(message.where, message.cause);
     else if (message.type === "unknown") void this.answer(thread, message.ids);
     else this.newest = message.standing;
+  }
+
+  private gaveWay(id: number): void {
+    this.thread_id = id;
+    runWhereIdle(id);
   }
 
   private async answer(thread: Worker, ids: readonly string[]): Promise<void> {
@@ -161,8 +171,10 @@ export class TelemetryThread implements TelemetryApi {
   }
 
   private end(thread: Worker): Effect.Effect<void> {
-    return Effect.gen(function* () {
+    return Effect.gen({ self: this }, function* () {
       const gone = ended(thread);
+      // Everybody waits for its last post.
+      if (this.thread_id !== undefined && thread.threadId >= 0) runAsOthers(this.thread_id);
       send(thread, { type: "end" });
       yield* Effect.timeoutOption(gone, TELEMETRY_THREAD_END_MAX_MS);
       yield* Effect.promise(() => thread.terminate());

@@ -1,20 +1,18 @@
 /** The thread of telemetry: it reads the log, folds, encodes and posts beside the daemon's own loop. */
 import { readlinkSync } from "node:fs";
-import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { Effect, Latch } from "effect";
-import { TELEMETRY_NICE } from "../../base/limits.ts";
-import type { TracedWorker } from "../../control/telemetry/spans.ts";
+import type { TracedWorker } from "../../control/telemetry/traced.ts";
 import { openLogReader } from "../../store/sqlite/log-reader.ts";
 import { TelemetryExporter } from "./exporter.ts";
 import type { FromTelemetry, TelemetryThreadData, ToTelemetry } from "./messages.ts";
 import { OtlpEncoder } from "./otlp.ts";
 
-/** Everything else of the machine goes first. Linux alone has a priority for each thread. */
+/** Everything else of the machine goes first: the daemon sees to that. Linux alone has a priority for each thread. */
 const giveWay = (): void => {
   try {
     const [, id] = /task\/(\d+)$/.exec(readlinkSync("/proc/thread-self")) ?? [];
-    setPriority(Number(id), TELEMETRY_NICE);
+    send({ type: "thread", id: Number(id) });
   } catch {
     // It runs as the others do.
   }

@@ -26,7 +26,7 @@ const wants = (filter: RecordFilter, streams: readonly string[] | undefined, ent
 };
 
 /** The filter in SQL: a condition over @streams, @types and @kinds, each a JSON array. */
-const condition = (filter: RecordFilter, isOfStreams = false): string => {
+export const condition = (filter: RecordFilter, isOfStreams = false): string => {
   const listed = (column: string, name: string) => `${column} IN (SELECT value FROM json_each(@${name}))`;
   const typed = filter.types ? listed("type", "types") : filter.kinds ? "false" : "true";
   const kind = filter.kinds
@@ -103,7 +103,8 @@ const pageOf = (rows: Iterable<Row>, limit: number, scanned: number): ScannedPag
   return { lines, seqs, scanned };
 };
 
-const lists = (filter: RecordFilter) => ({
+/** The lists of a filter as `condition` has them bound. */
+export const lists = (filter: RecordFilter) => ({
   ...(filter.types && { types: JSON.stringify(filter.types) }),
   ...(filter.kinds && { kinds: JSON.stringify(filter.kinds) }),
 });

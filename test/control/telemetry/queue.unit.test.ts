@@ -17,6 +17,7 @@ const span = (seq: number, text = ""): FinishedSpan => ({
   name: "chat",
   start_ms: 0,
   end_ms: 0,
+  shared: {},
   attributes: { text },
   isFailed: false,
   seq,

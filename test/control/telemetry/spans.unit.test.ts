@@ -1,24 +1,24 @@
 /** Spans and metrics of records, by the records alone. */
 import { describe, expect, it } from "vitest";
 import { type FoldOutput, SpanFold } from "../../../src/control/telemetry/spans.ts";
+import type { TracedRecord } from "../../../src/control/telemetry/traced.ts";
 import { STRUCTURED_TOOLS } from "../../../src/protocol/facets.ts";
-import type { LogRecord } from "../../../src/protocol/records.ts";
-import { rootSpanOf, spanIdOf } from "../../../src/protocol/trace-context.ts";
+import { rootSpanOf, spanBelow } from "../../../src/protocol/trace-context.ts";
 
 const ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const BEGAN_MS = Date.parse("2026-01-01T00:00:00.000Z");
 
 const providerOf = () => "anthropic";
 let seq = 0;
-const record = (type: LogRecord["type"], payload: object, at_s = 0): LogRecord =>
+const record = (type: TracedRecord["type"], payload: object, at_s = 0): TracedRecord =>
   ({
     seq: ++seq,
     type,
     worker_id: ID,
     incarnation: 1,
-    recorded_at: new Date(BEGAN_MS + at_s * 1_000).toISOString(),
+    recorded_ms: BEGAN_MS + at_s * 1_000,
     payload,
-  }) as LogRecord;
+  }) as TracedRecord;
 const spawned = (more: object = {}) =>
   record("worker_spawn_requested", {
     spec: { kind: "claude_code", name: "fixer", supervisor: "root", ...more },
@@ -57,7 +57,7 @@ const completedTurn = (at_s: number) =>
     at_s,
   );
 
-const foldOf = (records: readonly LogRecord[], isGenAi = false): FoldOutput => {
+const foldOf = (records: readonly TracedRecord[], isGenAi = false): FoldOutput => {
   const fold = new SpanFold({ isGenAi, providerOf });
   const each = records.map((one) => fold.take(one));
   return { spans: each.flatMap(({ spans }) => spans), measured: each.flatMap(({ measured }) => measured) };
@@ -91,7 +91,7 @@ describe("a whole life", () => {
     expect(inner!.parent_id).toBe(outer!.span_id);
     expect([outer!.parent_id, turn!.parent_id]).toEqual([run!.span_id, run!.span_id]);
     expect([run!.parent_id, run!.span_id]).toEqual([undefined, rootSpanOf(ID, 1)]);
-    expect(outer!.span_id).toBe(spanIdOf(ID, 1, "tool/t1"));
+    expect(outer!.span_id).toBe(spanBelow(rootSpanOf(ID, 1), "tool/t1"));
     expect(new Set(spans.map(({ trace_id }) => trace_id)).size).toBe(1);
   });
 
@@ -121,6 +121,7 @@ it("the conventions count cached tokens as input, and are there for those who op
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": "anthropic",
     "gen_ai.conversation.id": "s1",
+    "gen_ai.agent.id": ID,
     "gen_ai.usage.input_tokens": 115,
     "gen_ai.usage.cache_read.input_tokens": 100,
   });
@@ -131,13 +132,38 @@ it("the conventions count cached tokens as input, and are there for those who op
 it("a fold that begins in the middle names the same spans, with lengths by the records of their ends", () => {
   const whole = foldOf(LIFE()).spans;
   const fold = new SpanFold({ isGenAi: false, providerOf });
-  const [turn, exited, failed] = LIFE().slice(-3) as [LogRecord, LogRecord, LogRecord];
+  const [turn, exited, failed] = LIFE().slice(-3) as [TracedRecord, TracedRecord, TracedRecord];
   expect(fold.knows(turn)).toBe(false);
   expect(fold.take(turn).spans).toEqual([]);
   fold.learn(ID, { name: "fixer", spec: { kind: "claude_code", supervisor: "root" } });
   const late = [turn, exited, failed].flatMap((one) => fold.take(one).spans);
   expect(late.map(({ span_id }) => span_id)).toEqual(whole.slice(-2).map(({ span_id }) => span_id));
   expect(late.map(({ start_ms, end_ms }) => end_ms - start_ms)).toEqual([4_000, 7_000]);
+});
+
+it("the facts of a worker are one object in all spans of an incarnation, and follow its session, its name and its incarnation", () => {
+  const again = { ...tool("ToolResult", "complete", "t3", 11), incarnation: 2 } as TracedRecord;
+  const { spans } = foldOf([
+    ...LIFE().slice(0, -2),
+    record("session_started", { session_id: "s2" }, 9),
+    tool("ToolResult", "complete", "t4", 10),
+    record("worker_renamed", { name: "mender" }, 10),
+    again,
+  ]);
+  const [inner, outer, turn, ...later] = spans.map(({ shared }) => shared);
+  expect(inner).toBe(outer);
+  expect(inner).toBe(turn);
+  expect(inner).toEqual({
+    "holdfast.worker.id": ID,
+    "holdfast.worker.name": "fixer",
+    "holdfast.kind": "claude_code",
+    "holdfast.incarnation": 1,
+    "holdfast.session.id": "s1",
+  });
+  expect(later).toEqual([
+    { ...inner, "holdfast.session.id": "s2" },
+    { ...inner, "holdfast.session.id": "s2", "holdfast.worker.name": "mender", "holdfast.incarnation": 2 },
+  ]);
 });
 
 it("a caller that does not sample gets no spans, and is counted", () => {

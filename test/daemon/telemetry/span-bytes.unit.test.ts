@@ -20,6 +20,7 @@ const SPAN: FinishedSpan = {
   name: "chat größe 🙂",
   start_ms: 1_800_000_000_000.25,
   end_ms: 1_800_000_000_001,
+  shared: {},
   attributes: {},
   isFailed: true,
   seq: 7,
@@ -79,6 +80,19 @@ test.each([
 ])("%s is an attribute as it is", (_title, value, expected) => {
   const [span] = read([{ ...SPAN, attributes: { it: value } }]);
   expect(span.attributes).toEqual([{ key: "it", value: expected }]);
+});
+
+test("the facts of a worker come before those of the span, also when they were written before", () => {
+  const shared = { "holdfast.worker.name": "größe" };
+  const attributes = { "holdfast.turn": 1 };
+  for (const span of read([
+    { ...SPAN, shared, attributes },
+    { ...SPAN, shared, attributes },
+  ]))
+    expect(span.attributes).toEqual([
+      { key: "holdfast.worker.name", value: text("größe") },
+      { key: "holdfast.turn", value: { intValue: "1" } },
+    ]);
 });
 
 test("a span without a parent and a failure says nothing of them", () => {

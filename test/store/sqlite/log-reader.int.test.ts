@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
+import type { LogRecord } from "../../../src/protocol/records.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { openLogReader } from "../../../src/store/sqlite/log-reader.ts";
 import { codeOf, newFile, newLog, requested, text, V } from "./support.ts";
@@ -11,11 +12,24 @@ it("reads what the writer has committed, also after it was opened, and only what
   log.append([requested(), text("1")]);
   const reader = openLogReader(file);
   onTestFinished(() => reader.close());
-  expect(reader.readLines(0, 10, FILTER)).toEqual(log.readLines(0, 10, FILTER));
-  expect(reader.readLines(2, 10, FILTER)).toMatchObject({ lines: [], scanned: 2 });
-  log.append([text("2"), text("3", V, "ToolCall")]);
-  expect(reader.head()).toBe(4);
-  expect(reader.readLines(2, 10, FILTER)).toMatchObject({ seqs: [4], scanned: 4 });
+  const all = log.readLines(0, 10, FILTER).lines.map((line): LogRecord => JSON.parse(line));
+  expect(reader.readBare(0, 10, FILTER)).toEqual({
+    records: all.map(({ seq, type, worker_id, incarnation, recorded_at, payload }) => ({
+      seq,
+      type,
+      worker_id,
+      incarnation,
+      recorded_ms: Date.parse(recorded_at),
+      payload: JSON.stringify(payload),
+    })),
+    scanned: 2,
+  });
+  expect(all.map(({ type }) => type)).toEqual(["worker_spawn_requested"]);
+  expect(reader.readBare(2, 10, FILTER)).toEqual({ records: [], scanned: 2 });
+  log.append([text("2"), text("3", V, "ToolCall"), text("4", V, "ToolCall")]);
+  expect(reader.head()).toBe(5);
+  expect(reader.readBare(2, 10, FILTER)).toMatchObject({ records: [{ seq: 4 }, { seq: 5 }], scanned: 5 });
+  expect(reader.readBare(2, 1, FILTER)).toMatchObject({ records: [{ seq: 4 }], scanned: 4 });
 });
 
 it("says that the writer has the log alone", () => {
