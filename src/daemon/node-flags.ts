@@ -7,6 +7,8 @@ import { SEMI_SPACE_MAX_MIB, V8_THREADS } from "../base/limits.ts";
 export const DAEMON_NODE_FLAGS: readonly string[] = [
   `--max-semi-space-size=${SEMI_SPACE_MAX_MIB}`,
   "--expose-gc",
+  // Else V8 may allocate the objects of a busy loop as old ones, which keep all that they name until the whole heap is collected.
+  "--no-allocation-site-pretenuring",
   `--v8-pool-size=${V8_THREADS}`,
 ];
 

@@ -1,9 +1,10 @@
 /** The socket of a runtime, for a daemon and for a program that serves its own. */
-import { Effect, FiberSet, type Scope } from "effect";
+import { Effect, type Scope } from "effect";
 import type { Defects } from "../actors/defects.ts";
 import { attempt } from "../actors/machine/attempt.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { artifactsOfReplies } from "./artifacts.ts";
+import { startingFibers } from "./fibers.ts";
 import type { Guard } from "./guard.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
 import { judged } from "./judged.ts";
@@ -51,7 +52,7 @@ export const serveSocket = (
     const connectionsMax = yield* atStart(() =>
       connectionsOf(env, softLimitOf(textAt("/proc/self/limits") ?? "", "Max open files")),
     );
-    const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
+    const run = yield* startingFibers;
     const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
     const isTest = env.HOLDFAST_VALIDATE === "1";
     return yield* listen(path, connectionsMax, (socket) => {

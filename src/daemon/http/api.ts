@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Effect } from "effect";
+import { Bag } from "../../base/bag.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import type { EnvelopeHead } from "../../protocol/envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
@@ -23,6 +24,7 @@ import { dataOfQuery } from "./query.ts";
 import type { makeRefusals } from "./refusals.ts";
 import { type AnswerGround, HttpReply } from "./reply.ts";
 import { routeOf } from "./routes.ts";
+import { TurnsEnd } from "./turns-end.ts";
 
 export interface HttpGround extends AnswerGround {
   /** The name of the living token with this secret. */
@@ -45,7 +47,8 @@ export class HttpApi {
   private readonly ground: HttpGround;
   private readonly rules: () => DoorRules;
   private readonly before = new AskedBefore();
-  private readonly open = new Set<HttpReply | EventStream>();
+  private readonly open = new Bag<HttpReply | EventStream>();
+  private readonly answers = new TurnsEnd((cause) => this.ground.defects.tell("an answer over HTTP", cause));
   /** The answer to every new request while requests are refused. */
   refusal: HoldfastError | undefined;
 
@@ -56,7 +59,7 @@ export class HttpApi {
 
   /** Ends requests that may never end by themselves. */
   endOpen(reason: HoldfastError): void {
-    for (const one of [...this.open]) one.endOpen(reason);
+    for (const one of this.open.now()) one.endOpen(reason);
   }
 
   serve(request: IncomingMessage, response: ServerResponse): void {
@@ -109,14 +112,14 @@ export class HttpApi {
     startedAt: number,
     inlineMax = this.ground.services.artifactize.inline_max_bytes,
   ): HttpReply {
-    const one = new HttpReply(this.ground, response, { head: of, startedAt, inlineMax });
+    const one = new HttpReply(this.ground, response, { head: of, startedAt, inlineMax }, this.answers);
     return this.kept(one, response);
   }
 
   private kept<One extends HttpReply | EventStream>(one: One, response: ServerResponse): One {
-    this.open.add(one);
+    const place = this.open.add(one);
     response.once("close", () => {
-      this.open.delete(one);
+      this.open.remove(place);
       one.closed();
     });
     // The client may go away in the middle of a write; `close` follows.

@@ -1,13 +1,14 @@
 /** HTTP as a part of the daemon's life: asked for by a flag or in config.yaml, beside the socket, kept open. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Effect, FiberSet, type Scope } from "effect";
+import { Effect, type Scope } from "effect";
 import type { Defects } from "../../actors/defects.ts";
 import { HTTP_VARIABLE } from "../../base/environment.ts";
 import { type HttpAddress, parseAddress } from "../../base/http-address.ts";
 import { API_CONNECTIONS_MAX } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { readConfiguration } from "../configuration.ts";
+import { startingFibers } from "../fibers.ts";
 import type { HandlerServices } from "../handlers/handler.ts";
 import type { KeptFile } from "../keeping.ts";
 import type { Log } from "../log.ts";
@@ -81,7 +82,7 @@ export const openHttp = (
     if (asked === undefined) return undefined;
     const { log, defects } = options;
     const { runtime } = services;
-    const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
+    const run = yield* startingFibers;
     const http = yield* serveHttp({
       ...asked,
       services,

@@ -20,6 +20,7 @@ import type { StartFiber } from "../requests-in-flight.ts";
 import type { RequestLane, Turns } from "../turns.ts";
 import { HEADERS } from "./headers.ts";
 import { ResponseSink } from "./response-sink.ts";
+import type { TurnsEnd } from "./turns-end.ts";
 
 /** The services of every answer. */
 export interface AnswerGround {
@@ -48,6 +49,7 @@ export class HttpReply {
   private readonly ground: AnswerGround;
   private readonly response: ServerResponse;
   private readonly request: Omit<EmittedRequest, "id">;
+  private readonly answers: TurnsEnd;
   /** Only an answer that streams has one. */
   private sink: ResponseSink | undefined;
   private fiber: Fiber.Fiber<Outcome<object>, HoldfastError> | undefined;
@@ -57,8 +59,14 @@ export class HttpReply {
   /** Further headers of the answer, names and values in turns. */
   private more: readonly string[] = [];
 
-  constructor(ground: AnswerGround, response: ServerResponse, request: Omit<EmittedRequest, "id">) {
+  constructor(
+    ground: AnswerGround,
+    response: ServerResponse,
+    request: Omit<EmittedRequest, "id">,
+    answers: TurnsEnd,
+  ) {
     this.ground = ground;
+    this.answers = answers;
     this.response = response;
     this.request = request;
   }
@@ -149,9 +157,8 @@ export class HttpReply {
     if (status === 401) headers.push("www-authenticate", "Bearer");
     if (wait !== undefined) headers.push("retry-after", String(Math.ceil(wait)));
     // Text of ASCII alone is copied; any other is encoded.
-    response
-      .writeHead(status, [...headers, ...this.more])
-      .end(line, length === line.length ? "latin1" : "utf8");
+    const encoding = length === line.length ? "latin1" : "utf8";
+    this.answers.add(() => response.writeHead(status, [...headers, ...this.more]).end(line, encoding));
   }
 
   private interrupt(reason: HoldfastError): void {

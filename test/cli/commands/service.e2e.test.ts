@@ -29,7 +29,7 @@ test("the systemd unit", () => {
 Description=Holdfast: supervises agent CLIs
 
 [Service]
-ExecStart="/opt/node/bin/node" "--max-semi-space-size=2" "--expose-gc" "--v8-pool-size=1" "/opt/hold$$fast/dist/daemon.js" "--state-dir" "/home/me/my \\"state\\" 100%%"
+ExecStart="/opt/node/bin/node" "--max-semi-space-size=2" "--expose-gc" "--no-allocation-site-pretenuring" "--v8-pool-size=1" "/opt/hold$$fast/dist/daemon.js" "--state-dir" "/home/me/my \\"state\\" 100%%"
 Environment="HOLDFAST_HOME=/home/me/my \\"state\\" 100%%"
 Environment="HOLDFAST_MAX_RUNNING=7"
 Environment="HOME=/home/me"
@@ -58,6 +58,7 @@ test("the launchd plist", () => {
         <string>/opt/node/bin/node</string>
         <string>--max-semi-space-size=2</string>
         <string>--expose-gc</string>
+        <string>--no-allocation-site-pretenuring</string>
         <string>--v8-pool-size=1</string>
         <string>/opt/hold$fast/dist/daemon.js</string>
         <string>--state-dir</string>
