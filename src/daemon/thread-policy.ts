@@ -26,5 +26,5 @@ export const runWhereIdle = (id: number): void => {
   }
 };
 
-/** As the others again. Where only root may ask for that, the thread goes on as it was. */
+/** As the others again. A system that leaves that to root lets the thread go on as it was. */
 export const runAsOthers = (id: number): void => void setPolicy(id, "other");

@@ -5,7 +5,7 @@ import type { RecordPayloads, RecordType } from "../../protocol/records.ts";
 import { parseTraceparent, rootSpanOf, traceIdOf } from "../../protocol/trace-context.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 
-/** What the fold reads of a record. */
+/** The part of a record that the fold reads. */
 export type TracedRecord = {
   [T in RecordType]: { readonly type: T; readonly payload: RecordPayloads[T] };
 }[RecordType] & {

@@ -31,7 +31,7 @@ export class ProtobufWriter {
     this.counted(field, bytes);
   }
 
-  /** What another writer has finished, as it is. */
+  /** Bytes of another writer, as they are. */
   raw(bytes: Uint8Array): void {
     this.reserve(bytes.length);
     this.at -= bytes.length;
