@@ -340,7 +340,7 @@ const writeSchemas = (): void => {
   for (const [name, schema] of Object.entries({ ...jsonSchemas(), holdfast: treeFileSchema() })) {
     const file = join(dist, "schemas", `${name.replace("/", "-")}.json`);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
+    writeFileSync(file, `${JSON.stringify(schema)}\n`);
   }
   writeFileSync(join(dist, "schemas", "openapi.json"), `${JSON.stringify(openApi(packageJson.version))}\n`);
   writeFileSync(join(dist, "schemas", "weblisk.json"), `${JSON.stringify(webliskSchemas())}\n`);
