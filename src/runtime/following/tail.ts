@@ -16,15 +16,28 @@ export interface Waiter {
   wake(passed: number): void;
 }
 
+/**
+ * A reader that has come and not left. Its state is here and in no set: readers by the thousand that went from set to set with each
+ * commit made V8 build the tables of the sets anew (base/bag.ts).
+ */
+interface TailReader {
+  readonly waiter: Waiter;
+  isWaiting: boolean;
+  /** The seq up to which a reader that is to be woken has missed nothing. It also reads what was committed since. */
+  due: number | undefined;
+}
+
 export class Tail {
   readonly log: ReadableLog;
   private readonly monoMs: () => number;
-  private readonly waiting = new Set<Waiter>();
-  /** The readers that have come and not left, by stream. */
-  private readonly ofStream = new Map<string, Set<Waiter>>();
-  private readonly ofAll = new Set<Waiter>();
-  /** The readers to wake, each with the seq up to which it has missed nothing. They also read what was committed since. */
-  private readonly due = new Map<Waiter, number>();
+  private readonly readers = new Map<Waiter, TailReader>();
+  private readonly ofStream = new Map<string, Set<TailReader>>();
+  private readonly ofAll = new Set<TailReader>();
+  /** The readers to wake, the first at `next`. One that has left is due no more. */
+  private queue: TailReader[] = [];
+  private next = 0;
+  /** How many readers wait or are due. */
+  private count = 0;
   private isScheduled = false;
   /** The seq of the newest record of which the readers were told. */
   private told = 0;
@@ -37,8 +50,11 @@ export class Tail {
 
   /** Wakes the reader, which has read everything, once at the next commit that may concern it. */
   wait(waiter: Waiter): void {
-    this.enter(waiter);
-    this.waiting.add(waiter);
+    const reader = this.readers.get(waiter) ?? this.enter(waiter);
+    if (!reader.isWaiting) {
+      reader.isWaiting = true;
+      this.count += 1;
+    }
     if (this.unlisten !== undefined) return;
     this.told = this.log.head();
     this.unlisten = this.log.onCommit((commit) => this.committed(commit));
@@ -46,24 +62,36 @@ export class Tail {
 
   /** Forgets a reader. */
   leave(waiter: Waiter): void {
-    this.waiting.delete(waiter);
-    this.due.delete(waiter);
-    this.ofAll.delete(waiter);
-    for (const stream of waiter.streams ?? []) {
-      const readers = this.ofStream.get(stream);
-      if (readers?.delete(waiter) && readers.size === 0) this.ofStream.delete(stream);
-    }
-    if (this.waiting.size + this.due.size > 0) return;
+    const reader = this.readers.get(waiter);
+    if (reader !== undefined) this.forget(reader);
+    if (this.count > 0) return;
     this.unlisten?.();
     this.unlisten = undefined;
   }
 
-  private enter(waiter: Waiter): void {
-    if (waiter.streams === undefined) this.ofAll.add(waiter);
+  private enter(waiter: Waiter): TailReader {
+    const reader: TailReader = { waiter, isWaiting: false, due: undefined };
+    this.readers.set(waiter, reader);
+    if (waiter.streams === undefined) this.ofAll.add(reader);
     for (const stream of waiter.streams ?? []) {
       const readers = this.ofStream.get(stream);
-      if (readers === undefined) this.ofStream.set(stream, new Set([waiter]));
-      else readers.add(waiter);
+      if (readers === undefined) this.ofStream.set(stream, new Set([reader]));
+      else readers.add(reader);
+    }
+    return reader;
+  }
+
+  private forget(reader: TailReader): void {
+    const { waiter } = reader;
+    if (reader.isWaiting) this.count -= 1;
+    if (reader.due !== undefined) this.count -= 1;
+    reader.isWaiting = false;
+    reader.due = undefined;
+    this.readers.delete(waiter);
+    this.ofAll.delete(reader);
+    for (const stream of waiter.streams ?? []) {
+      const readers = this.ofStream.get(stream);
+      if (readers?.delete(reader) && readers.size === 0) this.ofStream.delete(stream);
     }
   }
 
@@ -71,16 +99,22 @@ export class Tail {
     const passed = this.told;
     this.told = head;
     // After a record of the daemon itself, nothing may follow: everybody looks.
-    if (streams === undefined || streams.has(DAEMON_STREAM)) this.call(this.waiting, passed);
+    if (streams === undefined || streams.has(DAEMON_STREAM)) this.call(this.readers.values(), passed);
     else {
       this.call(this.ofAll, passed);
       for (const stream of streams) this.call(this.ofStream.get(stream) ?? [], passed);
     }
-    if (this.due.size > 0) this.schedule();
+    if (this.next < this.queue.length) this.schedule();
   }
 
-  private call(readers: Iterable<Waiter>, passed: number): void {
-    for (const waiter of readers) if (this.waiting.delete(waiter)) this.due.set(waiter, passed);
+  private call(readers: Iterable<TailReader>, passed: number): void {
+    for (const reader of readers) {
+      if (!reader.isWaiting) continue;
+      reader.isWaiting = false;
+      if (reader.due === undefined) this.queue.push(reader);
+      else this.count -= 1;
+      reader.due = passed;
+    }
   }
 
   private schedule(): void {
@@ -92,11 +126,20 @@ export class Tail {
   private wakeSlice(): void {
     this.isScheduled = false;
     const until = this.monoMs() + WAKE_SLICE_MS;
-    for (const [waiter, passed] of this.due) {
-      this.due.delete(waiter);
-      waiter.wake(passed);
+    while (this.next < this.queue.length) {
+      const reader = this.queue[this.next]!;
+      this.next += 1;
+      const { due } = reader;
+      if (due === undefined) continue;
+      reader.due = undefined;
+      this.count -= 1;
+      reader.waiter.wake(due);
       if (this.monoMs() >= until) break;
     }
-    if (this.due.size > 0) this.schedule();
+    if (this.next < this.queue.length) this.schedule();
+    else {
+      this.queue = [];
+      this.next = 0;
+    }
   }
 }
