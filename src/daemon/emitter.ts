@@ -64,34 +64,34 @@ export class Emitter {
   private sendFrom(begin: number, records: readonly string[], framing: Framing): Promise<void> | undefined {
     const { request, artifactize, outbox, isOpen } = this.parts;
     let at = begin;
-    while (at < records.length && isOpen()) {
+    let large: Promise<object> | undefined;
+    const made = (): string => {
       let text = "";
-      let large: Promise<object> | undefined;
-      while (at < records.length && text.length < WATCHER_CHUNK_CHARS && large === undefined) {
+      while (at < records.length && text.length < WATCHER_CHUNK_CHARS && large === undefined && isOpen()) {
         const record = records[at] as string;
         large = artifactize.record(record, request.inlineMax);
         if (large === undefined) text += framing.whole(record, at);
         at += 1;
       }
-      const taken = text === "" ? undefined : outbox.stream(request.id, text);
+      return text;
+    };
+    const goOn = async (): Promise<void> => {
       const next = at;
-      if (large !== undefined)
-        return this.sendLarge(large, taken, (data) => framing.large(data, next - 1)).then(() =>
-          this.sendFrom(next, records, framing),
-        );
-      if (taken !== undefined) return taken.then(() => this.sendFrom(next, records, framing));
+      if (large !== undefined) await this.sendLarge(large, (data) => framing.large(data, next - 1));
+      await this.sendFrom(next, records, framing);
+    };
+    while (at < records.length && isOpen()) {
+      const taken = outbox.stream(request.id, made);
+      if (taken !== undefined) return taken.then(goOn);
+      if (large !== undefined) return goOn();
     }
     return undefined;
   }
 
   /** Only this watcher waits for the large record. */
-  private async sendLarge(
-    large: Promise<object>,
-    before: Promise<void> | undefined,
-    framed: (data: object) => string,
-  ): Promise<void> {
+  private async sendLarge(large: Promise<object>, framed: (data: object) => string): Promise<void> {
     const { request, outbox, isOpen } = this.parts;
-    const [data] = await Promise.all([large, before]);
-    if (isOpen()) await outbox.stream(request.id, framed(data));
+    const data = await large;
+    if (isOpen()) await outbox.stream(request.id, () => framed(data));
   }
 }

@@ -13,8 +13,9 @@ import { timeSince } from "./answers.ts";
 interface Chunk {
   /** The id of the request. */
   readonly id: string;
-  readonly text: string;
+  readonly made: () => string;
   readonly taken: () => void;
+  readonly failed: (cause: unknown) => void;
 }
 
 /** The destination of answers: a socket, or the body of an HTTP response. `drain` of it calls `drained`. */
@@ -91,26 +92,30 @@ export class Outbox {
   }
 
   /**
-   * Undefined if the socket takes the text at once; otherwise a promise that resolves when the chunk is
-   * written and the socket wants more.
+   * Undefined if the socket takes a text at once; otherwise a promise that resolves when the chunk is written. The text is made when the
+   * socket wants it: the texts of many clients that are behind would fill the memory meanwhile. An empty one is not sent.
    */
-  stream(id: string, text: string): Promise<void> | undefined {
-    const { socket, waiting } = this;
+  stream(id: string, made: () => string): Promise<void> | undefined {
+    const { waiting } = this;
     this.flush();
     if (waiting.length === 0 && this.wantsMore()) {
-      socket.write(text);
+      this.write(made());
       return undefined;
     }
-    return new Promise((taken) => waiting.push({ id, text, taken }));
+    return new Promise((taken, failed) => waiting.push({ id, made, taken, failed }));
   }
 
   /** The client has taken the earlier data. */
   drained(): void {
     this.flush();
     while (this.waiting.length > 0 && this.wantsMore()) {
-      const chunk = this.waiting.shift()!;
-      this.socket.write(chunk.text);
-      chunk.taken();
+      const { made, taken, failed } = this.waiting.shift()!;
+      try {
+        this.write(made());
+        taken();
+      } catch (cause) {
+        failed(cause);
+      }
     }
   }
 
@@ -118,6 +123,10 @@ export class Outbox {
   silence(id: string): void {
     const { waiting } = this;
     for (let at = waiting.length - 1; at >= 0; at -= 1) if (waiting[at]?.id === id) waiting.splice(at, 1);
+  }
+
+  private write(text: string): void {
+    if (text !== "") this.socket.write(text);
   }
 
   private wantsMore(): boolean {
