@@ -33,9 +33,8 @@ export class Tail {
   private readonly readers = new Map<Waiter, TailReader>();
   private readonly ofStream = new Map<string, Set<TailReader>>();
   private readonly ofAll = new Set<TailReader>();
-  /** The readers to wake, the first at `next`. One that has left is due no more. */
+  /** The readers to wake, in their order. One that has left is due no more. */
   private queue: TailReader[] = [];
-  private next = 0;
   /** How many readers wait or are due. */
   private count = 0;
   private isScheduled = false;
@@ -104,7 +103,7 @@ export class Tail {
       this.call(this.ofAll, passed);
       for (const stream of streams) this.call(this.ofStream.get(stream) ?? [], passed);
     }
-    if (this.next < this.queue.length) this.schedule();
+    if (this.queue.length > 0) this.schedule();
   }
 
   private call(readers: Iterable<TailReader>, passed: number): void {
@@ -126,9 +125,11 @@ export class Tail {
   private wakeSlice(): void {
     this.isScheduled = false;
     const until = this.monoMs() + WAKE_SLICE_MS;
-    while (this.next < this.queue.length) {
-      const reader = this.queue[this.next]!;
-      this.next += 1;
+    let woken = 0;
+    // A reader that a wake makes due is at the end of the same queue.
+    while (woken < this.queue.length) {
+      const reader = this.queue[woken]!;
+      woken += 1;
       const { due } = reader;
       if (due === undefined) continue;
       reader.due = undefined;
@@ -136,10 +137,7 @@ export class Tail {
       reader.waiter.wake(due);
       if (this.monoMs() >= until) break;
     }
-    if (this.next < this.queue.length) this.schedule();
-    else {
-      this.queue = [];
-      this.next = 0;
-    }
+    this.queue = this.queue.slice(woken);
+    if (this.queue.length > 0) this.schedule();
   }
 }

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { type ReadableLog, Tail, type Waiter } from "../../../src/runtime/following/tail.ts";
 import type { Commit } from "../../../src/store/event-log.ts";
 
-const newTail = () => {
+const newTail = (monoMs = () => 0) => {
   let listener: ((commit: Commit) => void) | undefined;
   let head = 0;
   const log = {
@@ -16,7 +16,7 @@ const newTail = () => {
     },
   } as unknown as ReadableLog;
   return {
-    tail: new Tail(log, () => 0),
+    tail: new Tail(log, monoMs),
     isListened: () => listener !== undefined,
     commit: (...streams: string[]) => {
       head += 1;
@@ -78,4 +78,27 @@ it("a reader that waits again while it is due is woken once", async () => {
   expect(woken.splice(0)).toEqual(["one:1"]);
   tail.leave(one);
   expect(isListened()).toBe(false);
+});
+
+it("a reader that waits again at once comes behind the others, in slice after slice", async () => {
+  let now = 0;
+  // Each look at the clock takes longer than a slice.
+  const { tail, commit } = newTail(() => (now += 1_000));
+  const eager: Waiter = {
+    streams: undefined,
+    wake: (passed) => {
+      woken.push(`eager:${passed}`);
+      tail.wait(eager);
+      commit("x");
+    },
+  };
+  tail.wait(eager);
+  tail.wait(reader("patient"));
+  commit("x");
+  await turn();
+  await turn();
+  await turn();
+  tail.leave(eager);
+  expect(woken.splice(0, 3)).toEqual(["eager:0", "patient:0", "eager:1"]);
+  woken.splice(0);
 });
