@@ -62,7 +62,8 @@ export class Inbox {
         const isMeant = subject === undefined || subject === view?.worker_id || subject === view?.supervisor;
         if (view === undefined || !isMeant || (!all && view.answers.length === 0)) continue;
         // Each worker of a budget of the cluster has its question in its own stream.
-        const isShown = found.some(({ view: { shared_id } }) => shared_id === (view.shared_id ?? row.seq));
+        const { shared_id } = view;
+        const isShown = shared_id !== undefined && found.some((one) => one.view.shared_id === shared_id);
         if (!isShown) found.push({ seq: row.seq, view });
       }
       const last = rows.at(-1);
