@@ -3,7 +3,7 @@
  * table names the new one, and an old table that was moved to the old space keeps both until the whole heap is collected.
  */
 
-/** One that is in a bag, and where. */
+/** A thing that a bag has, and the index at which the bag has it. */
 export interface BagPlace<One> {
   readonly one: One;
   at: number;
@@ -11,10 +11,6 @@ export interface BagPlace<One> {
 
 export class Bag<One> {
   private readonly all: BagPlace<One>[] = [];
-
-  get size(): number {
-    return this.all.length;
-  }
 
   add(one: One): BagPlace<One> {
     const place = { one, at: this.all.length };
