@@ -113,6 +113,8 @@ export class TelemetryThread implements TelemetryApi {
   );
 
   private startThread(from: number): Worker {
+    // The system may give the number of a thread that has ended to another one.
+    this.thread_id = undefined;
     // The daemon's bound on new objects would win over the one below. Other threads keep it.
     setFlagsFromString(`${SEMI_SPACE_FLAG}0`);
     const thread = new Worker(PROGRAM, {
