@@ -52,6 +52,8 @@ export interface EmitterParts {
   readonly isOpen: () => boolean;
 }
 
+const NOTHING = (): string => "";
+
 export class Emitter {
   private readonly parts: EmitterParts;
 
@@ -85,7 +87,8 @@ export class Emitter {
       if (taken !== undefined) return taken.then(goOn);
       if (large !== undefined) return goOn();
     }
-    return undefined;
+    // A client that is behind waits without a page of records in memory.
+    return isOpen() ? outbox.stream(request.id, NOTHING) : undefined;
   }
 
   /** Only this watcher waits for the large record. */

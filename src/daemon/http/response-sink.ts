@@ -30,10 +30,14 @@ export class ResponseSink implements Sink {
   }
 
   write(text: string): void {
-    if (this.response.write(text) || this.stalled !== undefined) return;
-    this.stalled = setTimeout(() => this.response.destroy(), API_STALLED_MAX_MS);
+    const { response } = this;
+    const isTaken = response.write(text);
+    // Node would write at the end of the turn: the texts of many clients would become old garbage meanwhile.
+    response.socket?.uncork();
+    if (isTaken || this.stalled !== undefined) return;
+    this.stalled = setTimeout(() => response.destroy(), API_STALLED_MAX_MS);
     // Most clients are never behind, so a response gets this listener with the first write that its client has not taken.
-    this.response.once("drain", () => {
+    response.once("drain", () => {
       this.closed();
       this.onDrain();
     });

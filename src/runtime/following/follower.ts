@@ -130,17 +130,21 @@ export class Follower implements Waiter {
       if (taken === "at_once") continue;
       if (taken !== undefined) {
         taken.then(
-          () => this.wake(),
+          () => this.wakeSoon(),
           (cause) => this.fail(cause),
         );
         return;
       }
-      // Yield: a reader that takes each page at once would keep the event loop to itself.
       if (this.cursor < this.tail.log.head()) {
-        setImmediate(() => this.wake());
+        this.wakeSoon();
         return;
       }
     }
+  }
+
+  /** Yields first: a reader that takes each page as soon as it comes would keep the event loop to itself. */
+  private wakeSoon(): void {
+    setImmediate(() => this.wake());
   }
 
   private end(next: number): void {

@@ -94,8 +94,26 @@ test("for one that cannot take its page nothing is read, and the others do not w
   }
   expect([stalled, heard]).toEqual([["1"], ["1", "2", "3", "4", "5"]]);
   room.resolve();
-  await nextTurn();
+  while (stalled.length === 1) await nextTurn();
   expect(stalled).toEqual(["1", "2", "3", "4", "5"]);
+});
+
+test.each([
+  ["at once", () => undefined],
+  ["at the end of the turn", () => Promise.resolve()],
+])("one that takes each page %s leaves the loop to others between two pages", async (_, taken) => {
+  const { log } = makeLog(3 * READ_PAGE_RECORDS);
+  let pages = 0;
+  follow(new Tail(log, monoMs), () => {
+    pages += 1;
+    return taken();
+  });
+  const seen: number[] = [];
+  while (pages < 3) {
+    seen.push(pages);
+    await nextTurn();
+  }
+  expect(new Set(seen)).toEqual(new Set([1, 2]));
 });
 
 test("it ends at its last seq, when it is over, and when the runtime is shut down", async () => {
