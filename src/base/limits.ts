@@ -674,6 +674,10 @@ export const REQUEST_ID_MAX_CHARS = 128;
 export const WAKE_SLICE_MS = 10;
 /** Answers that are joined for one write; more of them go at once, so that the client reads while the next ones are made. */
 export const ANSWERS_CHUNK_CHARS = 64 * 1024;
+/** Answers that are remembered as text, in case that they are asked for again. */
+export const SAME_ANSWERS_MAX = 64;
+/** The longest of them. */
+export const SAME_ANSWER_MAX_CHARS = 8 * 1024;
 /** Text that is joined for one write to a watcher. */
 export const WATCHER_CHUNK_CHARS = 64 * 1024;
 /** The resolution at which the event loop's delay is measured. */

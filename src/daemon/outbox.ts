@@ -5,7 +5,7 @@
 import type { Defects } from "../actors/defects.ts";
 import { crashPoint } from "../base/crash-point.ts";
 import { ANSWERS_CHUNK_CHARS, WATCHER_BUFFER_MAX_BYTES } from "../base/limits.ts";
-import { type EnvelopeHead, encodeEnvelope, terminalEnvelope } from "../protocol/envelope-v1.ts";
+import { type EnvelopeHead, encodeTerminal } from "../protocol/envelope-v1.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
 import { failure, type Outcome } from "../protocol/outcome.ts";
 import { timeSince } from "./answers.ts";
@@ -37,10 +37,10 @@ export const terminalLine = (
   startedAt: number,
 ): string => {
   try {
-    return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
+    return encodeTerminal(head, timeSince(startedAt), outcome);
   } catch (cause) {
     defects.tell(`the answer to ${head.command} is not JSON`, cause);
-    return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
+    return encodeTerminal(head, timeSince(startedAt), failure(asHoldfastError(cause)));
   }
 };
 

@@ -10,6 +10,7 @@ import { ERROR_CATALOGUE, type ErrorCode, type ErrorDetails, HoldfastError } fro
 import { isDigest, isUlid } from "./forms.ts";
 import type { Outcome, RunMeta } from "./outcome.ts";
 import { holdsBytes, redactText, redactValue } from "./redact.ts";
+import { answerText } from "./same-answers.ts";
 
 export type { EnvelopeV1 };
 export type OkEnvelope = Extract<EnvelopeV1, { status: "ok" }>;
@@ -136,6 +137,19 @@ const objectOf = (value: unknown): object => {
   return typeof value === "object" && !Array.isArray(value) ? value : { value };
 };
 
+/** Gives the line of `encodeEnvelope(terminalEnvelope(…))`. */
+export const encodeTerminal = (
+  head: EnvelopeHead,
+  time: EnvelopeTime,
+  outcome: Outcome<unknown>,
+  cache_key?: string,
+): string => {
+  const data = objectOf(outcome.value);
+  if (!outcome.ok || holdsBytes(data)) return encodeEnvelope(terminalEnvelope(head, time, outcome, cache_key));
+  const meta = { ...terminalMeta(head, time, data, cache_key), ...outcome.run };
+  return `{"version":1,"status":"ok","command":${JSON.stringify(head.command)},"data":${answerText(head.command, data)},"meta":${JSON.stringify(meta)},"error":${JSON.stringify(NO_ERROR)}}\n`;
+};
+
 export const encodeEnvelope = (envelope: EnvelopeV1): string => `${JSON.stringify(envelope)}\n`;
 
 /** The facts of the error, with its code. `attempts`, `backoff` and `retry_after` (seconds) are named as in Retry transparency. */
@@ -219,7 +233,7 @@ export const envelopeStream = (head: EnvelopeHead): EnvelopeStream => {
     end: (outcome, time, cache_key) => {
       open();
       ended = true;
-      return encodeEnvelope(terminalEnvelope(head, time, outcome, cache_key));
+      return encodeTerminal(head, time, outcome, cache_key);
     },
   };
 };

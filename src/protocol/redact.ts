@@ -230,6 +230,9 @@ const byShape: MaskFunctions = {
 };
 /** Masks our own answers in depth, by the shapes and names of secrets. The output of agents was masked before, by their redactors. */
 export const redactValue = <T>(value: T): T => redactDeep(value, byShape, false, DATA_MAX_DEPTH) as T;
+/** An object of which redactOnce was told, as it is shown. */
+export const shownOnce = (value: object): object | undefined => shown.get(value);
+
 /**
  * Says that an object never changes, so that redactValue searches it only once: the spec of a worker is in every answer
  * about it.

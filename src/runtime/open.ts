@@ -103,7 +103,7 @@ export const openRuntime = (
   Effect.gen(function* () {
     const { registry = builtIn, world } = options;
     const runsDir = join(options.stateDir, "runs");
-    const workerDir = (workerId: string) => join(runsDir, workerId);
+    const workerDir = (workerId: string) => `${runsDir}/${workerId}`;
     const report = options.report ?? (() => undefined);
     const defects = options.defects ?? makeDefects(report);
     yield* makeDirectory(runsDir);

@@ -3,7 +3,7 @@
  * runs in a sandbox as any other skill does.
  */
 import { text } from "node:stream/consumers";
-import { encodeEnvelope, terminalEnvelope } from "../protocol/envelope-v1.ts";
+import { encodeTerminal } from "../protocol/envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { failure, type Outcome, success } from "../protocol/outcome.ts";
 import { BUILTINS } from "./builtin/index.ts";
@@ -43,7 +43,7 @@ const run = async (): Promise<void> => {
   const outcome = await outcomeOf(name, await text(process.stdin));
   const time = { now_ms: Date.now(), duration_ms: performance.now() - began };
   process.stdout.write(
-    encodeEnvelope(terminalEnvelope({ command: name, profiles: ["core/v1"] }, time, outcome)),
+    encodeTerminal({ command: name, profiles: ["core/v1"] }, time, outcome),
     () => process.exit(outcome.ok ? 0 : 1),
   );
 };

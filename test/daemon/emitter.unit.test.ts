@@ -20,7 +20,7 @@ const newClient = () => {
   const outbox = new Outbox(sink, {} as Defects);
   const emitter = new Emitter({
     request: { id: "1", inlineMax: Number.MAX_SAFE_INTEGER },
-    framing: () => ({ whole: (record) => `${record};`, large: JSON.stringify }),
+    framing: () => ({ whole: (record) => `${record};`, large: (data) => JSON.stringify(data) }),
     artifactize: { record: () => undefined } as never,
     outbox,
     isOpen: () => true,

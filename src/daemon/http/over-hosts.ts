@@ -16,7 +16,7 @@ import {
   DASHBOARD_CONNECTIONS_MAX,
 } from "../../base/limits.ts";
 import { SSE_COMMENT, SSE_RETRY, SSE_TYPE, sseEnd, sseEvent } from "../../base/server-sent-events.ts";
-import { type EnvelopeHead, encodeEnvelope, terminalEnvelope } from "../../protocol/envelope-v1.ts";
+import { type EnvelopeHead, encodeTerminal } from "../../protocol/envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { failure, type Outcome, success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
@@ -207,7 +207,7 @@ const answer = (
   { startedAt, more = [] }: { readonly startedAt: number; readonly more?: readonly string[] },
 ): void => {
   if (response.headersSent || response.destroyed) return void response.destroy();
-  const line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
+  const line = encodeTerminal(head, timeSince(startedAt), outcome);
   const length = String(Buffer.byteLength(line));
   const headers = [...HEADERS, "content-type", "application/json", "content-length", length, ...more];
   response.writeHead(outcome.ok ? 200 : outcome.error.row.http, headers).end(line);
