@@ -29,7 +29,7 @@ export const opened = async (port: number): Promise<Socket> => {
   return socket.on("error", () => undefined).setNoDelay();
 };
 
-export const streams = async (http: Http, path: string, count: number): Promise<Socket[]> => {
+export const streams = async (http: Http, { path, count, isDeaf }: CrowdPart): Promise<Socket[]> => {
   const sockets: Socket[] = [];
   let left = count;
   const one = async (): Promise<void> => {
@@ -39,6 +39,7 @@ export const streams = async (http: Http, path: string, count: number): Promise<
       sockets.push(socket);
       socket.write(headOf(path, http));
       await once(socket, "data");
+      if (isDeaf) socket.pause();
     }
   };
   await Promise.all(Array.from({ length: CONNECTING_MAX }, one));
@@ -47,7 +48,6 @@ export const streams = async (http: Http, path: string, count: number): Promise<
 
 if (import.meta.main) {
   const { http, asked } = JSON.parse(process.argv[2]!) as { http: Http; asked: readonly CrowdPart[] };
-  for (const { path, count, isDeaf } of asked)
-    for (const socket of await streams(http, path, count)) if (isDeaf) socket.pause();
+  for (const part of asked) await streams(http, part);
   process.stdout.write("open");
 }

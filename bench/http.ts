@@ -106,7 +106,7 @@ const told = async (daemon: BenchDaemon, http: Http) => {
   let wrong = 0;
   let complete = 0;
   const over = Promise.withResolvers<void>();
-  const readers = await streams(http, "/api/events?kinds=TextOutput", READING);
+  const readers = await streams(http, { path: "/api/events?kinds=TextOutput", count: READING });
   for (const socket of readers) {
     let rest = "";
     let last = 0n;

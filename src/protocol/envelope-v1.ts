@@ -145,7 +145,8 @@ export const encodeTerminal = (
   cache_key?: string,
 ): string => {
   const data = objectOf(outcome.value);
-  if (!outcome.ok || holdsBytes(data)) return encodeEnvelope(terminalEnvelope(head, time, outcome, cache_key));
+  if (!outcome.ok || holdsBytes(data))
+    return encodeEnvelope(terminalEnvelope(head, time, outcome, cache_key));
   const meta = { ...terminalMeta(head, time, data, cache_key), ...outcome.run };
   return `{"version":1,"status":"ok","command":${JSON.stringify(head.command)},"data":${answerText(head.command, data)},"meta":${JSON.stringify(meta)},"error":${JSON.stringify(NO_ERROR)}}\n`;
 };

@@ -5,14 +5,14 @@
 import { SAME_ANSWER_MAX_CHARS, SAME_ANSWERS_MAX } from "../base/limits.ts";
 import { redactValue, shownOnce } from "./redact.ts";
 
-interface Remembered {
+interface KeptAnswer {
   /** A private copy: the answer itself may hold objects that change. */
   readonly data: unknown;
   readonly text: string;
 }
 
 /** By command and id; undefined for one that was asked for only once, or has changed since. */
-const remembered = new Map<string, Remembered | undefined>();
+const remembered = new Map<string, KeptAnswer | undefined>();
 
 /** Gives the text of `JSON.stringify(redactValue(data))`. */
 export const answerText = (command: string, data: object): string => {
@@ -52,7 +52,8 @@ const isSame = (copy: unknown, value: unknown): boolean => {
     const name = names[at] as string;
     // The order of the members is that of the text.
     if (name !== known[at]) return false;
-    if (!isSame((copy as Record<string, unknown>)[name], (value as Record<string, unknown>)[name])) return false;
+    if (!isSame((copy as Record<string, unknown>)[name], (value as Record<string, unknown>)[name]))
+      return false;
   }
   return true;
 };

@@ -42,9 +42,8 @@ const run = async (): Promise<void> => {
   const name = process.argv[2] ?? "";
   const outcome = await outcomeOf(name, await text(process.stdin));
   const time = { now_ms: Date.now(), duration_ms: performance.now() - began };
-  process.stdout.write(
-    encodeTerminal({ command: name, profiles: ["core/v1"] }, time, outcome),
-    () => process.exit(outcome.ok ? 0 : 1),
+  process.stdout.write(encodeTerminal({ command: name, profiles: ["core/v1"] }, time, outcome), () =>
+    process.exit(outcome.ok ? 0 : 1),
   );
 };
 
