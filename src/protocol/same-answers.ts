@@ -5,14 +5,14 @@
 import { SAME_ANSWER_MAX_CHARS, SAME_ANSWERS_MAX } from "../base/limits.ts";
 import { redactValue, shownOnce } from "./redact.ts";
 
-interface KeptAnswer {
+interface AnswerCopy {
   /** A private copy: the answer itself may hold objects that change. */
   readonly data: unknown;
   readonly text: string;
 }
 
 /** By command and id; undefined for one that was asked for only once, or has changed since. */
-const remembered = new Map<string, KeptAnswer | undefined>();
+const remembered = new Map<string, AnswerCopy | undefined>();
 
 /** Gives the text of `JSON.stringify(redactValue(data))`. */
 export const answerText = (command: string, data: object): string => {
