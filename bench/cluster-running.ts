@@ -22,6 +22,8 @@ const SIDE_BY_SIDE = 16;
 const SETTLE_MS = QUICK ? 1_000 : 10_000;
 const REST_MS = QUICK ? 3_000 : 30_000;
 const LOOK_MS = 50;
+/** The bench fails if workers do not run by then. */
+const RUNNING_MAX_MS = 600_000;
 const MOVE_ASKED_MS = 10_000;
 const COPY_ASKED = 0.8;
 /** A worker has its launcher and this, and no shell. */
@@ -46,6 +48,19 @@ const live = async ({ daemon }: BenchNode): Promise<number> =>
 const runningOn = async (nodes: readonly BenchNode[]): Promise<number> =>
   (await Promise.all(nodes.map(live))).reduce((sum, count) => sum + count, 0);
 
+const untilRunning = async (
+  nodes: readonly BenchNode[],
+  count: number,
+  look: (running: number) => void = () => undefined,
+): Promise<void> => {
+  const deadline = performance.now() + RUNNING_MAX_MS;
+  for (let running = await runningOn(nodes); running < count; running = await runningOn(nodes)) {
+    if (performance.now() > deadline) throw new Error(`${running} of ${count} workers run.`);
+    look(running);
+    await sleep(LOOK_MS);
+  }
+};
+
 /** Any node may be asked, and any may run it. */
 const runAll = async (nodes: readonly BenchNode[]): Promise<void> => {
   let next = 0;
@@ -58,7 +73,7 @@ const runAll = async (nodes: readonly BenchNode[]): Promise<void> => {
     }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, one));
-  while ((await runningOn(nodes)) < WORKERS) await sleep(LOOK_MS);
+  await untilRunning(nodes, WORKERS);
 };
 
 /** All processes of the server, itself first, by one of its own. */
@@ -133,10 +148,9 @@ const lose = async (nodes: readonly BenchNode[]): Promise<LostNode> => {
   const began = performance.now();
   killAll(pids);
   let half_ms = 0;
-  for (let moved = 0; moved < workers; moved = (await runningOn(others)) - before) {
-    if (half_ms === 0 && moved >= workers / 2) half_ms = performance.now() - began;
-    await sleep(LOOK_MS);
-  }
+  await untilRunning(others, before + workers, (running) => {
+    if (half_ms === 0 && running >= before + workers / 2) half_ms = performance.now() - began;
+  });
   return { workers, half_ms, all_ms: performance.now() - began };
 };
 

@@ -1659,6 +1659,8 @@ export const CLUSTER_CONNECTIONS_MAX = 4;
 export const CLUSTER_RUNS_AT_ONCE = 200;
 /** Starts of placed runs that are under way on a node. */
 export const CLUSTER_STARTS_AT_ONCE = 32;
+/** Placed workers of a node that are claimed and not yet told to start. The others wait for a later look. */
+export const CLUSTER_BEGINNING_MAX = 100;
 /** The database ends a statement that takes longer, and with it the locks that it holds. */
 export const CLUSTER_STATEMENT_MAX_MS = 5_000;
 /** How often a node looks whether the cluster's tables are still those of its Holdfast: another node may have brought newer ones. */

@@ -3,6 +3,7 @@
  * commands, and answers each with an input.
  */
 import { CLUSTER_LOOK_MS } from "../base/limits.ts";
+import { PersistentMap } from "../base/persistent-map.ts";
 import { mayRun, type NodeLease, nextLease, nextRenewalAt } from "./lease.ts";
 import type { ClusterMember, MemberDecision, MemberInput, MemberRun } from "./member.ts";
 import type { ClusterView } from "./rows.ts";
@@ -23,7 +24,7 @@ export const memberAtStart = (
     sightings: NO_SIGHTINGS,
     isDraining: false,
     isStopping: false,
-    runs: new Map(runs.map((run) => [run.worker, { ...run, phase: "running" }])),
+    runs: PersistentMap.of(runs.map((run) => [run.worker, { ...run, phase: "running" } as const])),
   };
   return lease.phase === "stopping" ? stopAll(member) : { member, commands: [] };
 };
@@ -47,7 +48,7 @@ export const decideMember = (member: ClusterMember, input: MemberInput, now: num
       return unchanged({
         ...member,
         lease: nextLease(member.lease, { type: "swept" }, now),
-        runs: new Map([...member.runs].filter(([, run]) => run.on_partition === "continue")),
+        runs: member.runs.filter((run) => run.on_partition === "continue"),
       });
     case "swept":
       return swept(member, input);
@@ -105,11 +106,8 @@ const renewed = (
 const stopAll = (member: ClusterMember): MemberDecision => ({
   member: {
     ...member,
-    runs: new Map(
-      [...member.runs].map(([worker, run]) => [
-        worker,
-        run.on_partition === "stop" ? { ...run, phase: "stopping" } : run,
-      ]),
+    runs: member.runs.map((run) =>
+      run.on_partition === "stop" ? { ...run, phase: "stopping" as const } : run,
     ),
   },
   commands: [{ type: "stop_all" }],
@@ -148,17 +146,14 @@ const isOf = (
   { worker, term }: { readonly worker: string; readonly term: number },
 ): boolean => runs.get(worker)?.term === term;
 
-const without = (member: ClusterMember, worker: string): ClusterMember => {
-  const runs = new Map(member.runs);
-  runs.delete(worker);
-  return { ...member, runs };
-};
+const without = (member: ClusterMember, worker: string): ClusterMember => ({
+  ...member,
+  runs: member.runs.without(worker),
+});
 
 const inPhase = (member: ClusterMember, worker: string, phase: MemberRun["phase"]): ClusterMember => {
   const run = member.runs.get(worker);
-  return run === undefined
-    ? member
-    : { ...member, runs: new Map(member.runs).set(worker, { ...run, phase }) };
+  return run === undefined ? member : { ...member, runs: member.runs.with(worker, { ...run, phase }) };
 };
 
 const swept = (

@@ -1,4 +1,5 @@
 /** A node of a cluster as it knows itself, with all that happens to it and all that it does. Pure. */
+import type { PersistentMap } from "../base/persistent-map.ts";
 import type { LeaseInput, NodeLease } from "./lease.ts";
 import type { ClusterView, PartitionPolicy } from "./rows.ts";
 import type { Sightings } from "./sightings.ts";
@@ -17,6 +18,9 @@ export interface MemberRun {
   readonly phase: "sweeping" | "beginning" | "running" | "stopping";
 }
 
+/** By worker. A node that takes over thousands changes each four times, and is to renew its lease meanwhile. */
+export type MemberRuns = PersistentMap<string, MemberRun>;
+
 export interface ClusterMember {
   readonly id: string;
   readonly lease: NodeLease;
@@ -27,7 +31,7 @@ export interface ClusterMember {
   readonly isDraining: boolean;
   /** Its daemon is being stopped, so it takes nothing and begins nothing. */
   readonly isStopping: boolean;
-  readonly runs: ReadonlyMap<string, MemberRun>;
+  readonly runs: MemberRuns;
 }
 
 /** Times are milliseconds of the node's clock, which goes on in a suspend. */

@@ -1,6 +1,11 @@
 /** One node: what it does when something happens. */
 import { describe, expect, it } from "vitest";
-import { CLUSTER_HEARTBEAT_MS, CLUSTER_LEASE_MS, CLUSTER_LOOK_MS } from "../../src/base/limits.ts";
+import {
+  CLUSTER_BEGINNING_MAX,
+  CLUSTER_HEARTBEAT_MS,
+  CLUSTER_LEASE_MS,
+  CLUSTER_LOOK_MS,
+} from "../../src/base/limits.ts";
 import { decideMember, memberAtStart } from "../../src/cluster/decide.ts";
 import { leaseFrom } from "../../src/cluster/lease.ts";
 import type { ClusterMember, MemberCommand, MemberInput } from "../../src/cluster/member.ts";
@@ -41,6 +46,38 @@ describe("a node of a cluster", () => {
     expect(me.takes({ type: "swept", ...w }, 200)).toEqual([{ type: "begin", ...w }]);
     expect(me.takes({ type: "begun", ...w, isTrue: true }, 300)).toEqual([{ type: "launch", ...w }]);
     expect(me.sees(alone(placed()), 400)).toEqual([]);
+  });
+
+  const many = (over: Partial<Placement>): ClusterView => ({
+    nodes: [node("me", { capacity: 1_000 })],
+    placements: Array.from({ length: CLUSTER_BEGINNING_MAX + 20 }, (_, at) =>
+      placed({ worker: `w${1_000 + at}`, ...over }),
+    ),
+  });
+
+  it("begins so many at once that it has turns for its lease, and the others as these were told to start", () => {
+    const me = new Node();
+    const first = me.sees(many({}), 100);
+    expect(new Set(types(first))).toEqual(new Set(["sweep"]));
+    expect(first.length).toBe(CLUSTER_BEGINNING_MAX);
+    expect(me.sees(many({}), 200)).toEqual([]);
+    for (const command of first.slice(0, 7))
+      if (command.type === "sweep") me.takes({ ...command, type: "swept" }, 300);
+    expect(me.sees(many({}), 400)).toEqual([]);
+    for (const command of first.slice(0, 7))
+      if (command.type === "sweep") me.takes({ ...command, type: "begun", isTrue: true }, 500);
+    expect(me.sees(many({}), 600).length).toBe(7);
+  });
+
+  it("claims no more at once than it may begin", () => {
+    const me = new Node();
+    const claimed = me.sees(many({ node: null, node_term: null }), 100);
+    expect(new Set(types(claimed))).toEqual(new Set(["claim"]));
+    expect(claimed.length).toBe(CLUSTER_BEGINNING_MAX);
+    const own = many({});
+    me.sees(own, 200);
+    const free = placed({ worker: "free", node: null, node_term: null });
+    expect(me.sees({ ...own, placements: [...own.placements, free] }, 300)).toEqual([]);
   });
 
   it("starts nothing where the answer comes too late, or says no", () => {

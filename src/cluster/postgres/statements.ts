@@ -344,8 +344,12 @@ export const BROUGHT = `
   )
   select
     coalesce(
-      (select r.text from record r, log_of l where r.store_id = l.store_id and r.epoch = l.epoch and r.text <> 'null'
-        order by r.seq desc limit 1),
+      -- For the one log: a join reads and sorts all records of it.
+      (select (
+          select r.text from record r
+          where r.store_id = l.store_id and r.epoch = l.epoch and r.text <> 'null'
+          order by r.seq desc limit 1)
+        from log_of l),
       (select newest from dropped)) as newest,
     (array(select text from record
         where ${IS_BROUGHT} and worker = $1 and ${IS_OF_WORKER}

@@ -96,3 +96,34 @@ it("a search of what a worker brings takes the index of the marked ones", async 
   const { rows } = await client.query(`explain (format json) ${BROUGHT}`, ["w", ID, 1_000, 10_000]);
   expect(JSON.stringify(rows)).toContain(`"Index Name":"${found[0]!.name}"`);
 });
+
+interface PlanNode {
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** The most rows that one step of a plan looked at. */
+const mostRows = (node: PlanNode): number =>
+  Math.max(
+    (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"],
+    ...(node.Plans ?? []).map(mostRows),
+  );
+
+it("a search of what a worker brings reads no records of the other workers of its node", async () => {
+  const url = await fresh();
+  const store = await opened(url);
+  const client = await connected(url);
+  const node = await joined(store, "a");
+  const [run, other] = [await running(store, "w", node), await running(store, "v", node)];
+  const others = Array.from({ length: 2_000 }, (_, at) => recordOf(at + 2, other, textOf(at + 2, "output")));
+  await store.append("a", LOG, [recordOf(1, run, textOf(1, "session_started")), ...others]);
+  await client.query("analyze record");
+  const { rows } = await client.query<{ "QUERY PLAN": readonly { readonly Plan: PlanNode }[] }>(
+    `explain (analyze, format json) ${BROUGHT}`,
+    ["w", ID, 1_000, 10_000],
+  );
+  expect(mostRows(rows[0]!["QUERY PLAN"][0]!.Plan)).toBeLessThan(20);
+  expect(JSON.parse((await store.brought("w", ID)).newest!)).toMatchObject({ seq: 2_001 });
+});
