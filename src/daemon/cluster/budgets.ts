@@ -3,7 +3,7 @@
  * machines take their portions from these.
  */
 import type { AskedPortion, BudgetName, Budgets, GrantedPortion } from "../../actors/ports.ts";
-import { CLUSTER_ANSWER_MS } from "../../base/limits.ts";
+import { CLUSTER_ANSWER_MS, CLUSTER_DECISION_MS } from "../../base/limits.ts";
 import {
   closed,
   declared,
@@ -67,7 +67,7 @@ export class PlacedBudgets implements Budgets {
     const right = "worker" in asked.name ? this.rightTo(asked.name.worker) : undefined;
     const change = (known: LeasedBudget | undefined, field: BoundName) =>
       isShared ? shared(known, field, asked) : portioned(known, field, asked);
-    const taken = await this.each(asked.name, asked.budget, change, right);
+    const taken = await inTime(this.each(asked.name, asked.budget, change, right), CLUSTER_ANSWER_MS);
     const of = (part: "limits" | "granted" | "elsewhere" | "told"): Budget =>
       Object.fromEntries(taken.map(([field, one]) => [field, one[part]]));
     const whole = { limits: of("limits"), granted: of("granted"), elsewhere: of("elsewhere") };
@@ -85,7 +85,8 @@ export class PlacedBudgets implements Budgets {
   }
 
   async raise({ name, bounds }: Parameters<Budgets["raise"]>[0]): Promise<void> {
-    await this.known(name, bounds, (known, field) => limited(known, bounds[field]!));
+    const change = (known: LeasedBudget, field: BoundName) => limited(known, bounds[field]!);
+    await this.known(name, bounds, change, CLUSTER_DECISION_MS);
   }
 
   async settle({ name, holder, budget, spent }: Parameters<Budgets["settle"]>[0]): Promise<void> {
@@ -94,23 +95,27 @@ export class PlacedBudgets implements Budgets {
   }
 
   async stop({ name, bounds }: Parameters<Budgets["stop"]>[0]): Promise<void> {
-    await this.known(name, bounds, (known) => ({ ...known, stopped_at: known.limit }));
+    const change = (known: LeasedBudget) => ({ ...known, stopped_at: known.limit });
+    await this.known(name, bounds, change, CLUSTER_DECISION_MS);
   }
 
   /** The file says these bounds now. */
   async declare(tree: string, budget: Budget): Promise<void> {
-    await this.known({ tree }, budget, (known, field) => declared(known, budget[field]!));
+    const change = (known: LeasedBudget, field: BoundName) => declared(known, budget[field]!);
+    await this.known({ tree }, budget, change, CLUSTER_DECISION_MS);
   }
 
   private async known(
     name: BudgetName,
     budget: Budget,
     change: (known: LeasedBudget, field: BoundName) => LeasedBudget,
+    within_ms = CLUSTER_ANSWER_MS,
   ): Promise<void> {
-    await this.each(name, budget, (known, field) => ({
+    const changed = (known: LeasedBudget | undefined, field: BoundName) => ({
       after: known && change(known, field),
       result: undefined,
-    }));
+    });
+    await inTime(this.each(name, budget, changed), within_ms);
   }
 
   /** Each bound is a row of its own. One that nobody has taken from is not there. */
@@ -129,7 +134,7 @@ export class PlacedBudgets implements Budgets {
       );
       return [field, result] as const;
     });
-    return inTime(Promise.all(changed));
+    return Promise.all(changed);
   }
 }
 
@@ -202,11 +207,11 @@ const isAlike = (before: LeasedBudget | undefined, after: LeasedBudget, holder: 
   );
 };
 
-const inTime = <Result>(answer: Promise<Result>): Promise<Result> => {
+const inTime = <Result>(answer: Promise<Result>, within_ms: number): Promise<Result> => {
   const late = Promise.withResolvers<Result>();
   const timer = setTimeout(
     () => late.reject(new HoldfastError("UNAVAILABLE", "The database of the cluster gave no answer.")),
-    CLUSTER_ANSWER_MS,
+    within_ms,
   );
   return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
 };
