@@ -83,6 +83,8 @@ export const CLUSTER_REQUESTS = {
     runs: z.enum(["newest", "all"]).default("newest"),
     /** With all runs: only those after the run of this id. */
     past: z.string().min(1).max(NAME_MAX_BYTES).optional(),
+    /** With all runs: also those of the workers that its agents spawned. */
+    subtree: z.boolean().default(false),
     /** The `next` or the `place` of the page before. */
     after: z.int().min(0).default(0),
     /** Only the newest ones, as one page. */

@@ -22,6 +22,14 @@ export const placeInCopy = (from: unknown): number | undefined => {
   return place === undefined ? undefined : Number(place);
 };
 
+/** A worker with such a record has not ended before it. */
+const OPENS: ReadonlySet<LogRecord["type"]> = new Set([
+  "worker_spawn_requested",
+  "worker_spawned",
+  "worker_heartbeat",
+  "agent.event",
+]);
+
 /** `isNew`: it came after all that the copy had at first. */
 export type IsWanted = (record: LogRecord, isNew: boolean) => boolean;
 
@@ -31,6 +39,8 @@ interface WatchOfCopy {
   readonly after: number;
   /** The run that was followed in the log of this machine. */
   readonly past?: string;
+  /** Also the workers that its agents spawned. */
+  readonly subtree: boolean;
   /** Records that were printed before. */
   readonly records: number;
   readonly isWanted: IsWanted;
@@ -69,6 +79,8 @@ class CopyWatch {
   /** Since it shall run no more. */
   private overSince: number | undefined;
   private told: string | undefined;
+  /** Workers of the newest run that were read of, and not of their end. */
+  private readonly open = new Set<string>();
 
   constructor(context: Context, asked: WatchOfCopy) {
     this.context = context;
@@ -78,7 +90,9 @@ class CopyWatch {
   }
 
   resume(): string {
-    return `agent watch ${this.asked.name}${this.after > 0 ? ` --from copy:${this.after}` : ""}`;
+    const { name, subtree } = this.asked;
+    const from = this.after > 0 ? ` --from copy:${this.after}` : "";
+    return `agent watch ${name}${subtree ? " --subtree" : ""}${from}`;
   }
 
   async follow(client: Client): Promise<CommandResult | undefined> {
@@ -98,11 +112,12 @@ class CopyWatch {
     if (worker.id !== null) this.context.know(worker.id, worker.name);
     if (this.told === undefined && this.asked.past === undefined)
       this.context.notice(copySentence(this.whose(worker), worker));
-    const { name, past, isWanted } = this.asked;
+    const { name, past, subtree, isWanted } = this.asked;
     for (let isMore = true; isMore; ) {
-      const query = { worker: name, runs: "all", past, after: this.after } as const;
+      const query = { worker: name, runs: "all", past, subtree, after: this.after } as const;
       const page = await this.answerOf(client, "cluster/records", query);
       if (page === undefined) return false;
+      for (const record of page.records) this.count(record);
       for (const record of page.records.filter((one) => isWanted(one, this.isLive))) {
         await this.context.record(record);
         this.records++;
@@ -115,10 +130,24 @@ class CopyWatch {
     if (worker.id === null || worker.id !== past) this.tell(worker);
     if (worker.desired === "running") return false;
     const isAway = worker.node === null || ["dead", "left"].includes(worker.node_state ?? "dead");
-    if (isAway || worker.id === past || (worker.last !== null && isEnded(worker.last.state))) return true;
+    if (isAway || worker.id === past) return true;
+    if (worker.last !== null && isEnded(worker.last.state)) return !this.hasOpenBelow(worker);
     // Its node copies its end a moment later.
     this.overSince ??= performance.now();
     return performance.now() - this.overSince > CLUSTER_ANSWER_OF_NODE_MS;
+  }
+
+  private count(record: LogRecord): void {
+    const { worker_id, type } = record;
+    if (worker_id === undefined) return;
+    // Whatever its earlier runs left is over, also where their machine is lost and has not told so.
+    if (type === "worker_spawn_requested" && record.payload.spec.name === this.asked.name) this.open.clear();
+    if (type === "worker_ended") this.open.delete(worker_id);
+    else if (OPENS.has(type)) this.open.add(worker_id);
+  }
+
+  private hasOpenBelow({ id }: ElsewhereWorker): boolean {
+    return [...this.open].some((one) => one !== id);
   }
 
   private whose({ name }: ElsewhereWorker): string {

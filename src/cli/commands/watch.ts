@@ -46,7 +46,7 @@ export const watch = async (context: Context): Promise<CommandResult> => {
     );
   }
   const followed = await followHere(context, ids);
-  const later = placed && (await watchOn(context, placed, followed.records, wantedBy(context)));
+  const later = placed && (await watchOn(context, placed, followed.records));
   if (later !== undefined) return later;
   if (isNewOnly && followed.records === 0)
     context.hint(
@@ -82,7 +82,7 @@ const watchSeveral = async (
   const watched = async (one: WatchedPlaced): Promise<CommandResult> => {
     if (!one.isHere) return watchThere(context, one.name);
     const followed = await followHere(context, [one.id ?? one.name]);
-    return (await watchOn(context, one, followed.records, wantedBy(context))) ?? success(followed);
+    return (await watchOn(context, one, followed.records)) ?? success(followed);
   };
   const parts = await Promise.all([
     ...(own.length === 0 ? [] : [here(own)]),
@@ -113,7 +113,7 @@ const placedOf = async (
   ref: string,
 ): Promise<WatchedPlaced | undefined> => {
   const { flags } = context;
-  if (flags.subtree || !isAtNode(context)) return undefined;
+  if (!isAtNode(context)) return undefined;
   const here = await client.ask("agent/info", { id: ref });
   if (here.ok && placeInCopy(flags.from) === undefined) {
     const { id, name, spec } = here.value;
@@ -136,7 +136,7 @@ const watchThere = async (context: Context, name: string): Promise<CommandResult
         suggestion: "Use --since, or --from with the cursor of an earlier watch of it.",
       },
     );
-  const watched = await watchCopy(context, { name, after, records: 0, isWanted: wantedBy(context) });
+  const watched = await watchCopy(context, { name, after, records: 0, ...chosenBy(context) });
   return watched as CommandResult;
 };
 
@@ -145,15 +145,19 @@ const watchOn = async (
   context: Context,
   { name, id }: WatchedPlaced,
   records: number,
-  isWanted: IsWanted,
 ): Promise<CommandResult | undefined> => {
   const client = await context.connect();
   const end = await client.ask("agent/info", { id: id ?? name });
   if (!end.ok || end.value.state === "completed" || id === null) return undefined;
   const seen = await client.ask("cluster/workers", { worker: name });
   if (!seen.ok && seen.error.code !== "UNAVAILABLE") return undefined;
-  return watchCopy(context, { name, after: 0, past: id, records, isWanted });
+  return watchCopy(context, { name, after: 0, past: id, records, ...chosenBy(context) });
 };
+
+const chosenBy = (context: Context) => ({
+  subtree: context.flags.subtree === true,
+  isWanted: wantedBy(context),
+});
 
 /** By --kinds and --since, as a daemon chooses records. All that came after the watch began is new, by whatever clock. */
 const wantedBy = ({ flags }: Context): IsWanted => {

@@ -83,6 +83,8 @@ export interface Copies {
 interface PageOfRuns {
   readonly past: string | undefined;
   readonly after: number;
+  /** Also of the workers that its agents spawned. */
+  readonly subtree: boolean;
 }
 
 interface PageOfCopy {
@@ -99,8 +101,8 @@ export const copiesBy = (ask: Ask): Copies => ({
       ? ask<CopiedRow>(COPIED, [worker, worker_id, after, READ_PAGE_RECORDS])
       : ask<CopiedRow>(COPIED_NEWEST, [worker, worker_id, tail]),
   upTo: async (worker, worker_id) => (await ask<CopiedRow>(COPIED_UP_TO, [worker, worker_id]))[0]?.place,
-  runs: (worker, worker_id, { past, after }) =>
-    ask<CopiedRow>(COPIED_RUNS, [worker, worker_id, past, after, READ_PAGE_RECORDS]),
+  runs: (worker, worker_id, { past, after, subtree }) =>
+    ask<CopiedRow>(COPIED_RUNS, [worker, worker_id, past, after, READ_PAGE_RECORDS, subtree]),
   found: ({ self, workers, like }) =>
     ask<FoundRow>(FOUND, [
       ...[self, workers.length === 0 ? null : workers, CLUSTER_SEARCH_RECORDS, like],

@@ -47,18 +47,23 @@ export const COPIED_UP_TO = `${COPIED_OF} order by place desc limit 1`;
 const idOfStream = (text: string): string =>
   `substring(left(${text}, 512) from '"stream":"worker:([0-9A-Z]{26})"')`;
 
-/** Records of all runs of the worker $1, which runs as $2 now, but for those of the run $3. Its agents have spawned the others. */
+/**
+ * Records of all runs of the worker $1, which runs as $2 now, but for those of the run $3 and of all that its agents spawned. With $6,
+ * also of the workers that the agents of the other runs spawned.
+ */
 export const COPIED_RUNS = `
-  with own as materialized (
-    select ${idOfStream("text")} as id from record
-    where ${IS_BROUGHT} and worker = $1 and left(text, 192) ~ '"type":"worker_spawn_requested"'
-      and text::jsonb #>> '{payload,spec,name}' = $1
-    union
-    select $2::text
+  with recursive spawned as materialized (
+    select ${idOfStream("text")} as id, text::jsonb #>> '{payload,spec,name}' as name,
+      text::jsonb #>> '{payload,spec,parent}' as parent
+    from record where ${IS_BROUGHT} and worker = $1 and left(text, 192) ~ '"type":"worker_spawn_requested"'
+  ), past as (
+    select $3::text as id union select s.id from spawned s join past on s.parent = past.id
+  ), wanted as materialized (
+    select id from (select id from spawned where $6 or name = $1 union select $2::text) own
+    where id not in (select id from past where id is not null)
   )
   select place, text from record
-  where worker = $1 and not is_late and place > $4
-    and ${idOfStream("text")} in (select id from own where id is distinct from $3::text)
+  where worker = $1 and not is_late and place > $4 and ${idOfStream("text")} in (select id from wanted)
   order by place limit $5`;
 
 /**

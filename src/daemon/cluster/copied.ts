@@ -9,7 +9,7 @@ import type { RequestData } from "../../protocol/requests.ts";
 /** Throws WORKER_NOT_FOUND. */
 export const copiedPage = async (
   copies: Copies,
-  { worker, runs, past, after, tail }: RequestData<"cluster/records">,
+  { worker, runs, past, subtree, after, tail }: RequestData<"cluster/records">,
 ): Promise<CopiedPage> => {
   const found = await copies.of(worker);
   if (found === undefined)
@@ -23,7 +23,8 @@ export const copiedPage = async (
   };
   if (runs === "all") {
     const from = after > 0 || past === undefined ? after : await copies.upTo(found.name, past);
-    if (from !== undefined) return pageOf(await copies.runs(found.name, id, { past, after: from }), from);
+    if (from !== undefined)
+      return pageOf(await copies.runs(found.name, id, { past, after: from, subtree }), from);
     // Nothing of that run was copied, so its later runs cannot be told from earlier ones: the newest is a later one.
     if (id === past) return pageOf([], after);
   }

@@ -1,6 +1,7 @@
 /** A watch of a placed worker goes on over its moves: nothing is lost, and nothing comes twice. */
 import { expect, it } from "vitest";
 import { type Answer, until } from "../../cli/support/commands.ts";
+import { AGENT } from "../../support/built.ts";
 import { useClusters } from "./support/clusters.ts";
 import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
 import { CuttableWay } from "./support/way.ts";
@@ -37,6 +38,13 @@ const countsOf = (records: readonly WatchedLine[]): readonly (readonly number[])
 
 const isDense = (counts: readonly number[]): boolean =>
   counts.length > 0 && counts.every((n, at) => n === at + 1);
+
+/** The worker that the agent of another one spawned. */
+const belowOf = async (machine: ClusterMachine): Promise<string | undefined> => {
+  const { data } = await machine.agent("list");
+  const rows = data as unknown as readonly { readonly id: string; readonly name: string | null }[];
+  return rows.find(({ name }) => name === null)?.id;
+};
 
 /** `line N` is in the copy, of the run on a machine. */
 const hasCounted = async (at: ClusterMachine, n: number): Promise<boolean> =>
@@ -161,6 +169,43 @@ it("a watch at the node of a worker goes on over a drain, and back", async () =>
   // One that a person kills, or that completes, ends a watch at its node as ever.
   await first.agent(...FAR.with(-1, "near"), "--", "sh", "-c", "echo once");
   expect((await first.agent("watch", "near", "--from", "0")).data.source).toBeUndefined();
+});
+
+it("a watch with all that its agents spawn goes on over a move, at any node", async () => {
+  const cluster = await clusterOf("watch_below", ["a", "b", "c"], ({ name }) =>
+    name === "a" ? [] : ["--label", "zone=far"],
+  );
+  const [a] = cluster.machines as [ClusterMachine];
+  const spawns = `${process.execPath} ${AGENT} spawn -- sh -c '${COUNTS[2]}'; exec sleep 100000`;
+  await a.agent(...FAR, "--", "sh", "-c", spawns);
+  const first = await cluster.placed("far");
+  const next = cluster.machines.find((machine) => machine !== a && machine !== first)!;
+  const belowHas = (running: { readonly out: () => string }, n: number) => () =>
+    running.out().includes(`line ${n}\\n`);
+  const asked = ["-o", "json", "watch", "far", "--subtree", "--from", "0", ...SILENT];
+  const watching = [a, first].map((machine) => machine.start(asked));
+  await until(() => watching.every((one) => belowHas(one, 5)()));
+  await first.agent("drain", first.name);
+  await until(async () => (await cluster.listed(next, "far")) !== undefined);
+  const moved = a.start(asked);
+  await until(async () => {
+    const below = await belowOf(next);
+    return below !== undefined && (await next.agent("logs", below)).stdout.includes("line 9\\n");
+  });
+  const below = await belowOf(next);
+  await next.agent("kill", "far", "--subtree");
+
+  for (const one of [...watching, moved]) {
+    const watched = await one.ended;
+    expect(watched.exit).toBe(0);
+    const records = recordsOf(watched);
+    expect(new Set(records.map(({ worker_id, seq }) => `${worker_id} ${seq}`)).size).toBe(records.length);
+    const counts = countsOf(records.filter(({ type }) => type === "agent.event"));
+    expect(counts.filter((count) => count.length > 0)).toHaveLength(2);
+    expect(counts.every((count) => count.length === 0 || isDense(count))).toBe(true);
+    expect(records.some(({ worker_id, type }) => worker_id === below && type === "worker_ended")).toBe(true);
+  }
+  expect(countsOf(recordsOf(await a.agent("watch", "far", "--from", "0", ...SILENT))).flat()).toEqual([]);
 });
 
 it("a watch of the copy says that the database is away, and goes on when it answers", async () => {
