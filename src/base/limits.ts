@@ -1583,7 +1583,7 @@ export const CLUSTER_GUARD_POLL_MS = 5;
 export const CLUSTER_GUARD_WORDS_MAX_BYTES = 65_536;
 /** An answer of the cluster's store that takes longer is given up; its effect may have come. */
 export const CLUSTER_ANSWER_MS = 1_000;
-/** What a person has decided about a budget waits so long: a database that is busy takes it late, and nobody is to type it again. */
+/** A decision of a person about a budget waits so long: a database that is busy takes it late, and nobody is to type it again. */
 export const CLUSTER_DECISION_MS = 10_000;
 /** A page of records from the copy, which is more to read: the asker is told that the database gives no answer. */
 export const CLUSTER_COPY_ANSWER_MS = 4_000;

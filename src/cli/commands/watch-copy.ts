@@ -140,7 +140,7 @@ class CopyWatch {
   private count(record: LogRecord): void {
     const { worker_id, type } = record;
     if (worker_id === undefined) return;
-    // Whatever its earlier runs left is over, also where their machine is lost and has not told so.
+    // All that its earlier runs left is over, also where their machine is lost and has not told so.
     if (type === "worker_spawn_requested" && record.payload.spec.name === this.asked.name) this.open.clear();
     if (type === "worker_ended") this.open.delete(worker_id);
     else if (OPENS.has(type)) this.open.add(worker_id);
