@@ -8,6 +8,7 @@ import type { RuntimeCalls } from "./calls.ts";
 import { checkWatch } from "./checked.ts";
 import type { LogRecord } from "./events.ts";
 import type { OpenOptions } from "./options.ts";
+import { watchOverMoves } from "./over-moves.ts";
 import { closed, listOf, only, promised, warn } from "./promises.ts";
 import type { OnApproval, WatchOptions } from "./run-options.ts";
 import { Watches } from "./watches.ts";
@@ -61,7 +62,7 @@ export abstract class RuntimeBase {
       return { from, since_ms, follow, tail, filter, ...(isOfSome && { ids, subtree }) };
     };
     const records = Effect.map(Effect.try({ try: query, catch: asHoldfastError }), (asked) =>
-      this.api.watch(asked),
+      watchOverMoves(this.api, asked),
     );
     return Stream.unwrap(records) as Stream.Stream<LogRecord, HoldfastError>;
   }

@@ -102,6 +102,9 @@ export abstract class WorkerCalls<K extends string = never> extends RuntimeBase 
    * with the runtime: `close` ends it without an error, as an abort of the signal does. You may leave the loop at any time. A
    * slow loop costs no memory, because it reads from the log. If the runtime closes before the loop reaches the end of the
    * log, it ends there: continue after its last `seq` at the next open.
+   *
+   * At a daemon that is a node of a cluster, a placed worker that is named is followed over its moves, also from another node: its
+   * next run has another id, and its records come from the copy, up to a second later.
    */
   watch<T extends RecordType = RecordType>(
     options?: asked.WatchOptions<T>,

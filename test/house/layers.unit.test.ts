@@ -245,6 +245,7 @@ it("the client knows only what goes on the wire", () => {
     "adapters/process/programs.ts",
     "daemon/paths.ts",
     "daemon/client.ts",
+    "daemon/copy-follow.ts",
     "daemon/start.ts",
     "daemon/connect.ts",
     "daemon/daemon-file.ts",

@@ -1,46 +1,22 @@
 /** agent watch of a placed worker on other nodes: what the cluster's copy has, and then what comes, over its moves (decision 0093). */
-import { setTimeout as sleep } from "node:timers/promises";
-import { CLUSTER_ANSWER_OF_NODE_MS, CLUSTER_COPY_AWAY_MS, CLUSTER_COPY_POLL_MS } from "../../base/limits.ts";
+import { CLUSTER_COPY_AWAY_MS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
+import { CopyFollow, type FollowedCopy } from "../../daemon/copy-follow.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { ElsewhereWorker } from "../../protocol/replies/cluster.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
-import { isEnded } from "../../protocol/words.ts";
 import type { CommandResult, Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { oneLine } from "../render/terminal.ts";
 import { duration } from "../render/units.ts";
 import { copySentence } from "./elsewhere.ts";
 
-/** A place in the copy as a cursor of `--from`. */
-const COPY_CURSOR = /^copy:(\d{1,15})$/;
-
-export const placeInCopy = (from: unknown): number | undefined => {
-  const place = typeof from === "string" ? COPY_CURSOR.exec(from)?.[1] : undefined;
-  return place === undefined ? undefined : Number(place);
-};
-
-/** A worker with such a record has not ended before it. */
-const OPENS: ReadonlySet<LogRecord["type"]> = new Set([
-  "worker_spawn_requested",
-  "worker_spawned",
-  "worker_heartbeat",
-  "agent.event",
-]);
-
 /** `isNew`: it came after all that the copy had at first. */
 export type IsWanted = (record: LogRecord, isNew: boolean) => boolean;
 
-interface WatchOfCopy {
-  readonly name: string;
-  /** A place in the copy, 0 for all that it has. */
-  readonly after: number;
-  /** The run that was followed in the log of this machine. */
-  readonly past?: string;
-  /** Also the workers that its agents spawned. */
-  readonly subtree: boolean;
+interface WatchOfCopy extends FollowedCopy {
   /** Records that were printed before. */
   readonly records: number;
   readonly isWanted: IsWanted;
@@ -70,84 +46,55 @@ class CopyAway extends Error {
 class CopyWatch {
   private readonly context: Context;
   private readonly asked: WatchOfCopy;
-  private after: number;
+  private readonly copy: CopyFollow;
   private records: number;
-  /** All that the copy had at first was read. */
-  private isLive = false;
   /** Since the database gave no answer, by the clock of this process. */
   private awaySince: number | undefined;
-  /** Since it shall run no more. */
-  private overSince: number | undefined;
   private told: string | undefined;
-  /** Workers of the newest run that were read of, and not of their end. */
-  private readonly open = new Set<string>();
 
   constructor(context: Context, asked: WatchOfCopy) {
     this.context = context;
     this.asked = asked;
-    this.after = asked.after;
+    this.copy = new CopyFollow(asked);
     this.records = asked.records;
   }
 
   resume(): string {
     const { name, subtree } = this.asked;
-    const from = this.after > 0 ? ` --from copy:${this.after}` : "";
+    const { after } = this.copy;
+    const from = after > 0 ? ` --from copy:${after}` : "";
     return `agent watch ${name}${subtree ? " --subtree" : ""}${from}`;
   }
 
   async follow(client: Client): Promise<CommandResult | undefined> {
-    for (;;) {
-      const known = await this.answerOf(client, "cluster/workers", { worker: this.asked.name });
-      const worker = known?.workers[0];
-      const isGone = known !== undefined && worker === undefined;
-      if (isGone && this.asked.past === undefined) throw notPlaced(this.asked.name);
-      if (isGone) return undefined;
-      if (worker !== undefined && (await this.look(client, worker))) return this.end(worker);
-      await sleep(CLUSTER_COPY_POLL_MS);
+    const { name, past, isWanted } = this.asked;
+    for await (const step of this.copy.steps((request, asked) => this.answerOf(client, request, asked))) {
+      switch (step.type) {
+        case "looked":
+          this.looked(step.worker);
+          break;
+        case "record":
+          if (!isWanted(step.record, step.isNew)) break;
+          await this.context.record(step.record);
+          this.records++;
+          break;
+        case "read":
+          // Its run here has ended, and no other one has begun.
+          if (step.worker.id === null || step.worker.id !== past) this.tell(step.worker);
+          break;
+        case "end":
+          if (step.worker !== undefined) return this.end(step.worker);
+          if (past === undefined) throw notPlaced(name);
+          return undefined;
+      }
     }
+    return undefined;
   }
 
-  /** Whether it has ended. The records are read after that, so its end is among them. */
-  private async look(client: Client, worker: ElsewhereWorker): Promise<boolean> {
+  private looked(worker: ElsewhereWorker): void {
     if (worker.id !== null) this.context.know(worker.id, worker.name);
     if (this.told === undefined && this.asked.past === undefined)
       this.context.notice(copySentence(this.whose(worker), worker));
-    const { name, past, subtree, isWanted } = this.asked;
-    for (let isMore = true; isMore; ) {
-      const query = { worker: name, runs: "all", past, subtree, after: this.after } as const;
-      const page = await this.answerOf(client, "cluster/records", query);
-      if (page === undefined) return false;
-      for (const record of page.records) this.count(record);
-      for (const record of page.records.filter((one) => isWanted(one, this.isLive))) {
-        await this.context.record(record);
-        this.records++;
-      }
-      this.after = page.place;
-      isMore = page.next !== null;
-    }
-    this.isLive = true;
-    // Its run here has ended, and no other one has begun.
-    if (worker.id === null || worker.id !== past) this.tell(worker);
-    if (worker.desired === "running") return false;
-    const isAway = worker.node === null || ["dead", "left"].includes(worker.node_state ?? "dead");
-    if (isAway || worker.id === past) return true;
-    if (worker.last !== null && isEnded(worker.last.state)) return !this.hasOpenBelow(worker);
-    // Its node copies its end a moment later.
-    this.overSince ??= performance.now();
-    return performance.now() - this.overSince > CLUSTER_ANSWER_OF_NODE_MS;
-  }
-
-  private count(record: LogRecord): void {
-    const { worker_id, type } = record;
-    if (worker_id === undefined) return;
-    // All that its earlier runs left is over, also where their machine is lost and has not told so.
-    if (type === "worker_spawn_requested" && record.payload.spec.name === this.asked.name) this.open.clear();
-    if (type === "worker_ended") this.open.delete(worker_id);
-    else if (OPENS.has(type)) this.open.add(worker_id);
-  }
-
-  private hasOpenBelow({ id }: ElsewhereWorker): boolean {
-    return [...this.open].some((one) => one !== id);
   }
 
   private whose({ name }: ElsewhereWorker): string {
@@ -174,9 +121,10 @@ class CopyWatch {
 
   private end(worker: ElsewhereWorker): CommandResult | undefined {
     if (worker.id !== null && worker.id === this.asked.past) return undefined;
+    const { after } = this.copy;
     const { source, name, id, node, node_state, beat_age_ms, through } = worker;
     const of = { source, name, id, node, node_state, beat_age_ms, through };
-    return success({ ...of, records: this.records, next: this.after, cursor: `copy:${this.after}` });
+    return success({ ...of, records: this.records, next: after, cursor: `copy:${after}` });
   }
 
   /** Undefined while the database gives no answer. Throws CopyAway after a while. */

@@ -2,6 +2,7 @@
 
 import { didYouMean } from "../../base/suggest.ts";
 import type { Client } from "../../daemon/client.ts";
+import { placeInCopy } from "../../daemon/copy-follow.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import type { StartCursor } from "../../protocol/cursor.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -12,7 +13,7 @@ import type { Call } from "../parse.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
 import { elsewhereNamed, isAtNode } from "./elsewhere.ts";
 import { AGENT_EVENT_KINDS, follow, kindFilter, leavesRunning } from "./follow.ts";
-import { type IsWanted, placeInCopy, watchCopy } from "./watch-copy.ts";
+import { type IsWanted, watchCopy } from "./watch-copy.ts";
 
 export const watchProblems = ({ flags, args }: Call): readonly string[] => {
   const problems: string[] = [];

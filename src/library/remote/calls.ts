@@ -79,6 +79,7 @@ export const remoteCalls = (link: RemoteLink, epoch: string): RuntimeCalls => {
     epoch,
     artifact: link.artifact,
     elsewhere: (how) => request.of("cluster/workers", how),
+    copied: (how) => request.of("cluster/records", how),
     ...workerCalls(request),
     ...readCalls(request),
     ...treeCalls(request),

@@ -1,5 +1,6 @@
 /** A watch of a placed worker goes on over its moves: nothing is lost, and nothing comes twice. */
 import { expect, it } from "vitest";
+import { Runtime, type WatchOptions } from "../../../src/library/index.ts";
 import { type Answer, until } from "../../cli/support/commands.ts";
 import { AGENT } from "../../support/built.ts";
 import { useClusters } from "./support/clusters.ts";
@@ -38,6 +39,17 @@ const countsOf = (records: readonly WatchedLine[]): readonly (readonly number[])
 
 const isDense = (counts: readonly number[]): boolean =>
   counts.length > 0 && counts.every((n, at) => n === at + 1);
+
+const watchedByProgram = async (
+  { home }: ClusterMachine,
+  options: WatchOptions = {},
+): Promise<readonly WatchedLine[]> => {
+  const runtime = await Runtime.connect({ stateDir: home });
+  const records: WatchedLine[] = [];
+  for await (const record of runtime.watch("far", options)) records.push(record as WatchedLine);
+  await runtime.close();
+  return records;
+};
 
 /** The worker that the agent of another one spawned. */
 const belowOf = async (machine: ClusterMachine): Promise<string | undefined> => {
@@ -184,6 +196,7 @@ it("a watch with all that its agents spawn goes on over a move, at any node", as
     running.out().includes(`line ${n}\\n`);
   const asked = ["-o", "json", "watch", "far", "--subtree", "--from", "0", ...SILENT];
   const watching = [a, first].map((machine) => machine.start(asked));
+  const inPrograms = [a, first].map((machine) => watchedByProgram(machine, { subtree: true }));
   await until(() => watching.every((one) => belowHas(one, 5)()));
   await first.agent("drain", first.name);
   await until(async () => (await cluster.listed(next, "far")) !== undefined);
@@ -195,10 +208,9 @@ it("a watch with all that its agents spawn goes on over a move, at any node", as
   const below = await belowOf(next);
   await next.agent("kill", "far", "--subtree");
 
-  for (const one of [...watching, moved]) {
-    const watched = await one.ended;
-    expect(watched.exit).toBe(0);
-    const records = recordsOf(watched);
+  const ended = await Promise.all([...watching, moved].map((one) => one.ended));
+  expect(ended.map(({ exit }) => exit)).toEqual([0, 0, 0]);
+  for (const records of [...ended.map(recordsOf), ...(await Promise.all(inPrograms))]) {
     expect(new Set(records.map(({ worker_id, seq }) => `${worker_id} ${seq}`)).size).toBe(records.length);
     const counts = countsOf(records.filter(({ type }) => type === "agent.event"));
     expect(counts.filter((count) => count.length > 0)).toHaveLength(2);
@@ -206,6 +218,10 @@ it("a watch with all that its agents spawn goes on over a move, at any node", as
     expect(records.some(({ worker_id, type }) => worker_id === below && type === "worker_ended")).toBe(true);
   }
   expect(countsOf(recordsOf(await a.agent("watch", "far", "--from", "0", ...SILENT))).flat()).toEqual([]);
+  const ends = await watchedByProgram(a, { types: ["worker_ended"], subtree: true, tail: 1 });
+  expect(ends).toMatchObject([{ worker_id: expect.any(String), type: "worker_ended" }]);
+  expect(await watchedByProgram(a, { since_ms: 1 })).toEqual([]);
+  await expect(watchedByProgram(a, { from: 7 })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
 it("a watch of the copy says that the database is away, and goes on when it answers", async () => {
