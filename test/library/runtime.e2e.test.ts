@@ -15,6 +15,9 @@ import { connectDaemon } from "../../src/daemon/connect.ts";
 import { HoldfastError, Runtime } from "../../src/library/index.ts";
 import { collect, first, isRunning, openRuntime, program, stateDirectory, until } from "./support.ts";
 
+/** A file of a run may be there, empty, before it is written. */
+const isWritten = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
 const fixture = (name: string): string => join(import.meta.dirname, "fixtures", name);
 const sleeper = { kind: "command", argv: ["sleep", "600"] } as const;
 
@@ -532,7 +535,7 @@ describe("close", () => {
     writeFileSync(join(stateDir, "stop"), "");
     // Until its launcher has told how it ended, a run goes on.
     for (const id of ids)
-      await until(() => existsSync(join(stateDir, "runs", id, "1", "exit")), `${id} has ended`);
+      await until(() => isWritten(join(stateDir, "runs", id, "1", "exit")), `${id} has ended`);
     const next = await openRuntime(stateDir);
     const ends = (await next.list({ all: true })).map(({ status }) => status);
     expect(ends.sort()).toEqual(["completed", "failed", "failed"]);

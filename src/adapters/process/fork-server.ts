@@ -14,12 +14,14 @@ import { FORK_ANSWER_MAX_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { identityOf, readStat } from "./identity.ts";
-import { FILE_MODE } from "./run-directory.ts";
+import { DIRECTORY_MODE, FILE_MODE, SPARE_CLAIM } from "./run-directory.ts";
 import { CLOSE_RANGE, PR_SET_CHILD_SUBREAPER, type SystemCallNumbers } from "./system-calls.ts";
 
 const [SIG_BLOCK, SIG_SETMASK] = [0, 2];
 const OUTPUT = files.O_WRONLY | files.O_APPEND | files.O_CREAT | files.O_NOFOLLOW;
 const NEW_FILE = files.O_WRONLY | files.O_CREAT | files.O_EXCL | files.O_NOFOLLOW;
+/** It does not wait for the reader of a pipe. */
+const OLD_FILE = files.O_WRONLY | files.O_APPEND | files.O_NOFOLLOW | files.O_NONBLOCK;
 /** SFD_CLOEXEC | SFD_NONBLOCK. */
 const SFD_FLAGS = 0o2000000 | 0o4000;
 
@@ -28,7 +30,8 @@ const SFD_FLAGS = 0o2000000 | 0o4000;
  * by NUL: an id, the directory, the file that claims the run, the files of stdin, stdout and stderr, the program,
  * the number of arguments, the arguments, and the environment as NAME=VALUE. An answer is a line: `S id pid start_time` (the
  * launcher's program runs), `F id errno` (it failed to start), `E pid status` (it has ended). The start_time
- * is read before the child is reaped, so no other process can have the pid yet.
+ * is read before the child is reaped, so no other process can have the pid yet. A request without a working
+ * directory is for a new directory with empty files, and `M id` says that it is there.
  */
 const serverCode = (calls: SystemCallNumbers): string => String.raw`# holdfast fork server
 my $chld = pack("Q", 1 << ${system.signals.SIGCHLD - 1});
@@ -59,11 +62,25 @@ sub start_time {
 sub claim {
   open(my $stat, "<", "/proc/self/stat") or return 0;
   my $identity = "$$ " . start_time($stat) . "\n";
+  my $spare = (dirname($_[0])) . "/${SPARE_CLAIM}";
+  if (sysopen(my $ready, $spare, ${OLD_FILE})) {
+    syswrite($ready, $identity) == length $identity or return 0;
+    return unlink($spare) if link($spare, $_[0]);
+    return 0 if $! == ${system.errno.EEXIST};
+  }
   sysopen(my $claimed, $_[0], ${NEW_FILE}, ${FILE_MODE}) or return 0;
   syswrite($claimed, $identity) == length $identity;
 }
+sub dirname { substr($_[0], 0, rindex($_[0], "/")) }
+sub make_files {
+  my ($id, $dir, @names) = @_;
+  mkdir($dir, ${DIRECTORY_MODE}) or return tell_daemon("F", $id, $! + 0);
+  for (@names) { sysopen(my $file, "$dir/$_", ${NEW_FILE}, ${FILE_MODE}) or return tell_daemon("F", $id, $! + 0) }
+  tell_daemon("M", $id);
+}
 sub start {
   my ($id, $cwd, $claimed, $in, $out, $err, $program, $count, @rest) = @_;
+  return make_files($id, @_[2 .. $#_]) if $cwd eq "";
   my @args = splice(@rest, 0, $count);
   pipe(my $failed, my $fail) or return tell_daemon("F", $id, $! + 0);
   my $pid = fork;
@@ -137,9 +154,9 @@ export class ForkError extends Error {
 }
 
 interface Pending {
-  readonly resolve: (launcher: ProcessIdentity) => void;
+  /** Undefined: files were made. */
+  readonly done: (launcher: ProcessIdentity | undefined) => void;
   readonly reject: (cause: Error) => void;
-  readonly follower: LauncherListener;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -172,17 +189,34 @@ export class ForkServer {
 
   /** Rejects with a ForkError, or with UNAVAILABLE if the server was lost. The launcher may run even then. */
   start(request: ForkRequest, follower: LauncherListener): Promise<ProcessIdentity> {
-    const id = String(++this.asked);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.lose("did not answer"), this.answerMaxMs);
-      this.pending.set(id, { resolve, reject, follower, timer });
-      try {
-        this.server ??= this.begin();
-        this.server.stdin!.write(message(id, request));
-      } catch (cause) {
-        this.lose("could not be started", cause);
-      }
+      const done = (launcher: ProcessIdentity | undefined): void => {
+        if (launcher === undefined) return;
+        this.running.set(launcher.pid, follower);
+        resolve(launcher);
+      };
+      this.ask(fieldsOf(request), { done, reject });
     });
+  }
+
+  /** Makes a directory with empty files, for this user alone. False if it could not, or if there is no server. */
+  makeFiles(dir: string, names: readonly string[]): Promise<boolean> {
+    if (this.server === undefined) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.ask(["", dir, ...names], { done: () => resolve(true), reject: () => resolve(false) });
+    });
+  }
+
+  private ask(fields: readonly string[], how: Pick<Pending, "done" | "reject">): void {
+    const id = String(++this.asked);
+    const timer = setTimeout(() => this.lose("did not answer"), this.answerMaxMs);
+    this.pending.set(id, { ...how, timer });
+    try {
+      this.server ??= this.begin();
+      this.server.stdin!.write(message([id, ...fields]));
+    } catch (cause) {
+      this.lose("could not be started", cause);
+    }
   }
 
   /** The server's pid; undefined before the first start, and after a loss until the next start. */
@@ -218,7 +252,8 @@ export class ForkServer {
     this.rest = lines.pop()!;
     for (const line of lines) {
       const [kind, id = "", value = "", start_time = ""] = line.split(" ");
-      if (kind === "S") this.started(id, identityOf(Number(value), start_time));
+      if (kind === "S") this.take(id)?.done(identityOf(Number(value), start_time));
+      else if (kind === "M") this.take(id)?.done(undefined);
       else if (kind === "F") this.failed(id, Number(value));
       else if (kind === "E") this.ended(Number(id), Number(value));
     }
@@ -229,13 +264,6 @@ export class ForkServer {
     this.pending.delete(id);
     clearTimeout(pending?.timer);
     return pending;
-  }
-
-  private started(id: string, launcher: ProcessIdentity): void {
-    const pending = this.take(id);
-    if (pending === undefined) return;
-    this.running.set(launcher.pid, pending.follower);
-    pending.resolve(launcher);
   }
 
   private failed(id: string, errno: number): void {
@@ -275,21 +303,13 @@ const killGroup = (pid: number): void => {
   }
 };
 
-const message = (id: string, request: ForkRequest): Buffer => {
+const fieldsOf = (request: ForkRequest): readonly string[] => {
   const { cwd, claimed, stdin, stdout, stderr, program, args, env } = request;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const fields = [
-    id,
-    cwd,
-    claimed,
-    stdin,
-    stdout,
-    stderr,
-    program,
-    String(args.length),
-    ...args,
-    ...variables,
-  ];
+  return [cwd, claimed, stdin, stdout, stderr, program, String(args.length), ...args, ...variables];
+};
+
+const message = (fields: readonly string[]): Buffer => {
   const body = Buffer.from(fields.join("\0"));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(body.length);

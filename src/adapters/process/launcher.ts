@@ -43,6 +43,7 @@ const KEEP_PLACED = `\${${PLACED_MARKER}:+"${PLACED_MARKER}=$${PLACED_MARKER}"}`
  *   perl that stays until they are gone. That perl gets none of the agent's perl variables.
  * - If another daemon has taken the run over, the launcher waits for that daemon's sweep even without
  *   children, because only its parent learns how it ended.
+ * - `pid` and `exit` may be there, empty: a start makes no new file then. Nothing else is in them.
  * - The exit is one write of a whole line, and readers accept only a whole line. It is written to another
  *   file and renamed if the launcher must first wait, or if something else has the name `exit`. The launcher
  *   becomes `mv` for that, so that it has no child that a kill of the group's members could hit.
@@ -85,19 +86,18 @@ fi
 (
   [ -z "$BASH_VERSION" ] || shopt -s execfail
   trap 'umask 077; : >"$_hf_dir/exec_failed"' EXIT
-  _hf_self >"$_hf_dir/pid"
+  _hf_self >>"$_hf_dir/pid"
   umask "$_hf_umask"
   exec "$@"
 ) 2>&3 3>&-
 _hf_status=$?
 [ -z "$_hf_pump" ] || kill -9 "$_hf_pump"
 [ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || kill -9 "$_hf_helper"
-_hf_tell() { printf '%s\n' "$_hf_status" >"$_hf_dir/$1" || exit "$_hf_status"; }
+_hf_tell() { printf '%s\n' "$_hf_status" >"$_hf_dir/exit.tmp" || exit "$_hf_status"; }
 _hf_out=exit
-if [ -n "$_hf_pump$_hf_helper" ] || [ -e "$_hf_dir/exit" ] || [ -h "$_hf_dir/exit" ]; then
-  _hf_out=exit.tmp
-  _hf_tell exit.tmp
-fi
+[ ! -e "$_hf_dir/exit" ] || [ -f "$_hf_dir/exit" ] || _hf_out=exit.tmp
+if [ -n "$_hf_pump$_hf_helper" ] || [ -s "$_hf_dir/exit" ] || [ -h "$_hf_dir/exit" ]; then _hf_out=exit.tmp; fi
+[ "$_hf_out" = exit ] || _hf_tell
 [ -z "$_hf_pump" ] || wait "$_hf_pump"
 [ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || wait "$_hf_helper"
 _hf_left= _hf_stays=
@@ -108,11 +108,12 @@ fi
 PATH=/usr/bin:/bin LC_ALL=C
 export LC_ALL
 if [ -n "$_hf_left$_hf_stays" ]; then
-  _hf_tell exit.tmp
+  _hf_tell
   exec env -i "${MARKER}=$${MARKER}" ${KEEP_PLACED} LC_ALL=C "$_hf_perl" -e '${LINGER}' "$_hf_dir/exit" "$_hf_stays"
 fi
-_hf_tell "$_hf_out"
-[ "$_hf_out" = exit ] || exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
+if [ "$_hf_out" = exit ] && printf '%s\n' "$_hf_status" >>"$_hf_dir/exit"; then exit 0; fi
+_hf_tell
+exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
 `;
 
 /** Signals that the launcher traps. Only these may go to the whole group; all others go by pid. */

@@ -50,11 +50,11 @@ true >"$_hf_dir/${SUPERVISOR_DIED}"
 echo SIGTERM >>"$_hf_dir/signals"
 kill -s TERM -- "-$_hf_launcher"
 kill -s CONT -- "-$_hf_launcher"
-while [ "$_hf_grace" -gt 0 ] && [ ! -e "$_hf_dir/exit" ]; do
+while [ "$_hf_grace" -gt 0 ] && [ ! -s "$_hf_dir/exit" ]; do
   sleep 1
   _hf_grace=$((_hf_grace - 1))
 done
-[ -e "$_hf_dir/exit" ] || echo SIGKILL >>"$_hf_dir/signals"
+[ -s "$_hf_dir/exit" ] || echo SIGKILL >>"$_hf_dir/signals"
 _hf_kill() {
   for _hf_file in $(grep -l "$@" 2>/dev/null); do
     _hf_pid=\${_hf_file#/proc/} _hf_pid=\${_hf_pid%%/*}

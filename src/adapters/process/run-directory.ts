@@ -80,8 +80,9 @@ const isRunFile = (value: unknown): value is RunFile => {
   );
 };
 
+/** Once, to a new file or an empty one; a file that is cut first is slower on ext4. */
 export const writeRunFile = (dir: string, run: RunFile): void =>
-  writeFileSync(join(dir, "run.json"), `${JSON.stringify(run)}\n`, { mode: FILE_MODE });
+  writeFileSync(join(dir, "run.json"), `${JSON.stringify(run)}\n`, { mode: FILE_MODE, flag: "a" });
 
 export const readRunFile = (dir: string): RunFile | undefined => {
   const written = text(join(dir, "run.json")) ?? "";
@@ -121,6 +122,9 @@ export const claim = (dir: string): boolean => {
     throw cause;
   }
 };
+
+/** An empty file that is there already becomes `claimed` by a second name, which only one can give. */
+export const SPARE_CLAIM = "claimed.spare";
 
 const CLAIMED_BY_RECONCILE = "reconcile\n";
 export const isClaimedByReconcile = (dir: string): boolean =>

@@ -54,7 +54,7 @@ import {
   readUnrenamedStatus,
 } from "./run-directory.ts";
 import type { Snapshots } from "./snapshots.ts";
-import type { SpareDirectory } from "./spare-directory.ts";
+import type { SpareDirectories } from "./spare-directories.ts";
 import { SpoolSource } from "./spool-source.ts";
 import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
@@ -77,7 +77,7 @@ export interface RunParts {
   /** Starts each launcher as a sub-reaper; undefined if this machine cannot. */
   readonly forks: ForkServer | undefined;
   /** Only where launchers take its files as they are. */
-  readonly spare: SpareDirectory | undefined;
+  readonly spare: SpareDirectories | undefined;
   /** Called each time that a check finds it. */
   readonly onFinding: (id: RunId, finding: RunFinding) => void;
 }

@@ -29,7 +29,7 @@ import { Releaser } from "./release.ts";
 import { ProcessRun, type RunParts } from "./run.ts";
 import { readRunFile, runDirectory } from "./run-directory.ts";
 import { Snapshots } from "./snapshots.ts";
-import { SpareDirectory } from "./spare-directory.ts";
+import { SpareDirectories } from "./spare-directories.ts";
 import { Sweeper } from "./sweep.ts";
 
 export interface ProcessSpawnerOptions {
@@ -78,7 +78,7 @@ const hostOf = (options: ProcessSpawnerOptions): RunParts => {
     watchFiles,
     onFinding,
     forks,
-    spare: forks && new SpareDirectory(runsDir),
+    spare: forks && new SpareDirectories(runsDir, (dir, names) => forks.makeFiles(dir, names)),
   };
 };
 
@@ -159,9 +159,10 @@ export const makeProcessSpawner = (options: ProcessSpawnerOptions): ProcessSpawn
     },
     close: async () => {
       for (const run of poller.runs) run.dispose();
-      host.forks?.close();
-      host.lifeline.close();
       await host.spare?.close();
+      host.forks?.close();
+      // From here on the next daemon has the time of a renewal.
+      host.lifeline.close();
     },
   };
 };

@@ -195,7 +195,7 @@ sub end_runs {
   }
   for my $one (values %$launcher) {
     send_signal("CONT", $one);
-    next if !$kill || $of{$one->{run}} || $one->{dir} eq "" || !defined $one->{cgroup} || -e "$one->{dir}/pid";
+    next if !$kill || $of{$one->{run}} || $one->{dir} eq "" || !defined $one->{cgroup} || -s "$one->{dir}/pid";
     $sent += send_signal("KILL", $one) if $told{"launcher $one->{pid} $one->{start}"}++;
   }
   $sent;

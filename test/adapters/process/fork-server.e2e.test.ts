@@ -4,10 +4,13 @@ import {
   closeSync,
   constants,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -23,6 +26,7 @@ import {
 } from "../../../src/adapters/process/fork-server.ts";
 import { isAlive, readStat } from "../../../src/adapters/process/identity.ts";
 import { theReaper } from "../../../src/adapters/process/reaper.ts";
+import { SPARE_CLAIM } from "../../../src/adapters/process/run-directory.ts";
 import { until } from "./support.ts";
 
 const reaper = theReaper();
@@ -139,6 +143,45 @@ describe.skipIf(reaper === undefined)("a launcher of the fork server", () => {
     expect(await server.start(again, follower).catch((cause) => cause)).toMatchObject({ code: "EEXIST" });
     expect(existsSync(again.stdout)).toBe(false);
     expect(told).toEqual([]);
+  });
+
+  test("claims its run by a second name of a file that is there, which one that is claimed never gets", async () => {
+    const own = join(dir, "run");
+    const claimed = join(own, "claimed");
+    expect(await server.makeFiles(own, [SPARE_CLAIM])).toBe(false);
+    const begun = await server.start(request("true"), follow().follower);
+    await until(() => !isAlive(begun), "the first one is over");
+    expect(await server.makeFiles(own, [SPARE_CLAIM, "pid"])).toBe(true);
+    expect(await server.makeFiles(own, ["other"])).toBe(false);
+    expect(readdirSync(own).sort()).toEqual([SPARE_CLAIM, "pid"].sort());
+    expect([own, claimed.replace("claimed", "pid")].map((path) => statSync(path).mode & 0o777)).toEqual([
+      0o700, 0o600,
+    ]);
+    const asked = request("", { claimed });
+    const { launcher, stdout } = await outcomeOf({ ...asked, args: ["-c", 'cat "$0"', claimed] });
+    expect(stdout).toBe(`${launcher.pid} ${launcher.start_time}\n`);
+    expect([readdirSync(own), statSync(claimed).nlink]).toEqual([["claimed", "pid"], 1]);
+
+    writeFileSync(join(own, SPARE_CLAIM), "");
+    const again = request("echo began", { claimed });
+    const refused = await server.start(again, follow().follower).catch((cause) => cause);
+    expect(refused).toMatchObject({ code: "EEXIST" });
+    expect(existsSync(again.stdout)).toBe(false);
+    expect(lost).toEqual([]);
+  });
+
+  test("makes its claim anew if something else has the name of the file that is there", async () => {
+    for (const put of [
+      (path: string) => symlinkSync("/dev/null", path),
+      (path: string) => void execFileSync("mkfifo", [path]),
+      (path: string) => mkdirSync(path),
+    ]) {
+      const own = mkdtempSync(join(dir, "run-"));
+      put(join(own, SPARE_CLAIM));
+      const claimed = join(own, "claimed");
+      const { launcher } = await outcomeOf(request("true", { claimed }));
+      expect(readFileSync(claimed, "utf8")).toBe(`${launcher.pid} ${launcher.start_time}\n`);
+    }
   });
 
   test("that cannot begin is told by the system's name for it", async () => {

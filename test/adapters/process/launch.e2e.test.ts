@@ -1,6 +1,8 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,8 +13,9 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAlive, readStat } from "../../../src/adapters/process/identity.ts";
+import { launcherArguments, SHELL } from "../../../src/adapters/process/launcher.ts";
 import { ARG_MAX_BYTES, ARGV_MAX_BYTES } from "../../../src/base/limits.ts";
-import { child, makeBench, printed, until } from "./support.ts";
+import { child, makeBench, printed, temporaryDirectory, until } from "./support.ts";
 
 describe("a launch", () => {
   test("tells the agent's own pid, in the group and session of its launcher", async () => {
@@ -94,13 +97,28 @@ describe("a launch", () => {
     await expect(launch(["true"], { incarnation: 1 })).rejects.toMatchObject({ code: "INVALID_STATE" });
   });
 
+  test.each([
+    ["empty", (path: string) => writeFileSync(path, "")],
+    ["not there", () => undefined],
+    ["forged", (path: string) => writeFileSync(path, "0\n")],
+    ["a link", (path: string) => symlinkSync("elsewhere", path)],
+    ["a pipe", (path: string) => void execFileSync("mkfifo", [path])],
+  ])("the exit is told where its file is %s", (_how, put) => {
+    const run = temporaryDirectory();
+    put(join(run, "exit"));
+    writeFileSync(join(run, "pid"), "");
+    const { status } = spawnSync(SHELL, launcherArguments(run, "empty", "0022", ["sh", "-c", "exit 7"]));
+    expect([status, lstatSync(join(run, "exit")).isFile()]).toEqual([0, true]);
+    expect(readFileSync(join(run, "exit"), "utf8")).toBe("7\n");
+    expect(readFileSync(join(run, "pid"), "utf8")).toMatch(/^\d+ \d+\n$/);
+    expect(readdirSync(run).sort()).toEqual(["claimed", "exit", "pid"]);
+  });
+
   test("a launcher that finds its run claimed by a reconcile runs nothing", async () => {
     const { spawner, runsDir, dir } = makeBench();
     const run = join(runsDir, "W", "1");
     mkdirSync(run, { recursive: true });
     expect(await spawner.observe({ worker_id: "W", incarnation: 1 })).toEqual({ kind: "never_started" });
-    const { execFileSync } = await import("node:child_process");
-    const { launcherArguments, SHELL } = await import("../../../src/adapters/process/launcher.ts");
     expect(() =>
       execFileSync(SHELL, launcherArguments(run, "empty", "0022", ["touch", join(dir, "ran")])),
     ).toThrow();

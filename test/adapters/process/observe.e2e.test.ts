@@ -94,7 +94,9 @@ describe("after a restart of the daemon", () => {
     const bench = makeBench();
     const run = await bench.launch(["sleep", "1000"]);
     const dir = join(bench.runsDir, "W", "1");
-    writeRunFile(dir, { ...readRunFile(dir)!, boot_id: "another boot" });
+    const file = { ...readRunFile(dir)!, boot_id: "another boot" };
+    rmSync(join(dir, "run.json"));
+    writeRunFile(dir, file);
     const next = restarted(bench, run);
     const seen = await next.observe(run);
     if (seen.kind !== "lost") throw new Error(seen.kind);

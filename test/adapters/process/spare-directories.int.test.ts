@@ -1,4 +1,4 @@
-/** The spare run directory: what a start gets of it, and when it makes its own instead. */
+/** The spare run directories: what a start gets of them, and when it makes its own instead. */
 import {
   existsSync,
   linkSync,
@@ -9,10 +9,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { theReaper } from "../../../src/adapters/process/reaper.ts";
-import { SpareDirectory } from "../../../src/adapters/process/spare-directory.ts";
+import {
+  type MakeFiles,
+  SPARE_FILES,
+  SpareDirectories,
+} from "../../../src/adapters/process/spare-directories.ts";
+import { SPARE_DIRECTORIES_MAX } from "../../../src/base/limits.ts";
 import { makeBench, printed, temporaryDirectory, until } from "./support.ts";
 
 /** A start that comes before the next spare is ready makes its own directory. */
@@ -20,10 +26,19 @@ const STARTS_MAX = 50;
 
 const CLOSES = 50;
 
+/** As the fork server makes them. */
+const makeFiles: MakeFiles = async (dir, names) => {
+  await mkdir(dir, { mode: 0o700 });
+  await Promise.all(names.map((name) => writeFile(join(dir, name), "", { mode: 0o600, flag: "wx" })));
+  return true;
+};
+
+/** One, and no more. */
 const make = () => {
   const runsDir = temporaryDirectory();
   const home = join(runsDir, ".spare");
-  const spare = new SpareDirectory(runsDir);
+  let made = 0;
+  const spare = new SpareDirectories(runsDir, async (dir, names) => ++made === 1 && makeFiles(dir, names));
   onTestFinished(() => spare.close());
   const prepared = async (): Promise<string> => {
     spare.prepare();
@@ -38,10 +53,28 @@ test("is moved once, with files of its user alone, also to a worker that has no 
   expect(spare.take(dir)).toBe(false);
   await prepared();
   expect(spare.take(dir)).toBe(true);
-  expect(readdirSync(dir).sort()).toEqual(["run.json", "stderr", "stdout"]);
+  expect(readdirSync(dir).sort()).toEqual(SPARE_FILES.toSorted());
   expect(statSync(dir).mode & 0o777).toBe(0o700);
   for (const file of readdirSync(dir)) expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600);
   expect(spare.take(join(dir, "../2"))).toBe(false);
+});
+
+test("some are kept ready, each for one start", async () => {
+  const runsDir = temporaryDirectory();
+  let made = 0;
+  const spare = new SpareDirectories(runsDir, async (dir, names) => {
+    await makeFiles(dir, names);
+    made += 1;
+    return true;
+  });
+  onTestFinished(() => spare.close());
+  spare.prepare();
+  await until(() => made === SPARE_DIRECTORIES_MAX, "all are made");
+  const taken = Array.from({ length: SPARE_DIRECTORIES_MAX }, (_, n) =>
+    spare.take(join(runsDir, "W", `${n}`)),
+  );
+  expect(taken.every(Boolean)).toBe(true);
+  expect(spare.take(join(runsDir, "W", "more"))).toBe(false);
 });
 
 test("never takes the place of a directory, even of an empty one: that incarnation was begun", async () => {
