@@ -2,8 +2,9 @@
  * The budgets of placed workers (decision 0091) and of files with placed workers (0094) as rows of the cluster, one for each bound: all
  * machines take their portions from these.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AskedPortion, BudgetName, Budgets, GrantedPortion } from "../../actors/ports.ts";
-import { CLUSTER_ANSWER_MS, CLUSTER_DECISION_MS } from "../../base/limits.ts";
+import { CLUSTER_ANSWER_MS, CLUSTER_DECISION_MS, CLUSTER_RETRY_MS } from "../../base/limits.ts";
 import {
   closed,
   declared,
@@ -47,6 +48,8 @@ interface TakenOfBound {
   readonly isStopped: boolean;
 }
 
+type KnownChange = (known: LeasedBudget, field: BoundName) => LeasedBudget;
+
 interface ChangedBound<Result> {
   readonly after?: LeasedBudget | undefined;
   readonly result: Result;
@@ -86,7 +89,7 @@ export class PlacedBudgets implements Budgets {
 
   async raise({ name, bounds }: Parameters<Budgets["raise"]>[0]): Promise<void> {
     const change = (known: LeasedBudget, field: BoundName) => limited(known, bounds[field]!);
-    await this.known(name, bounds, change, CLUSTER_DECISION_MS);
+    await this.decide(name, bounds, change);
   }
 
   async settle({ name, holder, budget, spent }: Parameters<Budgets["settle"]>[0]): Promise<void> {
@@ -96,19 +99,34 @@ export class PlacedBudgets implements Budgets {
 
   async stop({ name, bounds }: Parameters<Budgets["stop"]>[0]): Promise<void> {
     const change = (known: LeasedBudget) => ({ ...known, stopped_at: known.limit });
-    await this.known(name, bounds, change, CLUSTER_DECISION_MS);
+    await this.decide(name, bounds, change);
   }
 
   /** The file says these bounds now. */
   async declare(tree: string, budget: Budget): Promise<void> {
     const change = (known: LeasedBudget, field: BoundName) => declared(known, budget[field]!);
-    await this.known({ tree }, budget, change, CLUSTER_DECISION_MS);
+    await this.decide({ tree }, budget, change);
+  }
+
+  /** What a person has decided. It may be done twice, so it is tried again where a wait of the database's client was given up. */
+  private async decide(name: BudgetName, budget: Budget, change: KnownChange): Promise<void> {
+    const deadline = performance.now() + CLUSTER_DECISION_MS;
+    const left = (): number => deadline - performance.now();
+    for (;;)
+      try {
+        return await this.known(name, budget, change, left());
+      } catch (cause) {
+        // All that the system or the database says has a code.
+        const { code } = cause as { readonly code?: unknown };
+        if (code !== undefined || left() <= CLUSTER_RETRY_MS) throw cause;
+        await sleep(CLUSTER_RETRY_MS);
+      }
   }
 
   private async known(
     name: BudgetName,
     budget: Budget,
-    change: (known: LeasedBudget, field: BoundName) => LeasedBudget,
+    change: KnownChange,
     within_ms = CLUSTER_ANSWER_MS,
   ): Promise<void> {
     const changed = (known: LeasedBudget | undefined, field: BoundName) => ({

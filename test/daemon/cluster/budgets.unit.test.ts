@@ -40,6 +40,27 @@ it("a decision of a person is taken late, and a portion is asked for again", asy
   expect(await codeAfter(late, budgets.take(asked))).toBe("UNAVAILABLE");
 });
 
+it("a decision is tried again where no connection was free, and not where the database says no", async () => {
+  let tries = 0;
+  const refusing = (error: Error) =>
+    new PlacedBudgets({
+      withBudget: async (_name, change) => {
+        tries += 1;
+        if (tries === 1) throw error;
+        return change(undefined).result;
+      },
+    });
+  const late = refusing(new Error("timeout exceeded when trying to connect"));
+  expect(await codeAfter(CLUSTER_DECISION_MS, late.raise({ name, holder: "W", bounds }))).toBeUndefined();
+  expect(tries).toBe(2);
+  tries = 0;
+  const away = refusing(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
+  expect(await codeAfter(CLUSTER_DECISION_MS, away.raise({ name, holder: "W", bounds }))).toBe(
+    "ECONNREFUSED",
+  );
+  expect(tries).toBe(1);
+});
+
 it("a person is told of a database that gives no answer", async () => {
   const budgets = budgetsAfter(CLUSTER_DECISION_MS + 1);
   const raised = budgets.raise({ name, holder: "W", bounds });
