@@ -108,7 +108,7 @@ export class PlacedBudgets implements Budgets {
     await this.decide({ tree }, budget, change);
   }
 
-  /** What a person has decided. It may be done twice, so it is tried again where a wait of the database's client was given up. */
+  /** A decision of a person. It may be carried out twice, so it is tried again where a wait of the database's client was given up. */
   private async decide(name: BudgetName, budget: Budget, change: KnownChange): Promise<void> {
     const deadline = performance.now() + CLUSTER_DECISION_MS;
     const left = (): number => deadline - performance.now();
