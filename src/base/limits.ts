@@ -635,7 +635,7 @@ export const HEARTBEATS_WRITTEN_MS = 30_000;
 export const HEARTBEATS_LATE_AFTER = 3;
 /** A heartbeat is late only after this, however short its period is. */
 export const HEARTBEAT_LATE_MIN_MS = 10_000;
-/** Run directories that are ready before they are asked for: as many as there are starts in a burst of requests of one client. */
+/** The most run directories that are ready before they are asked for. */
 export const SPARE_DIRECTORIES_MAX = 16;
 /** The fork server usually answers within a few milliseconds. After this it is taken as hung and replaced. */
 export const FORK_ANSWER_MAX_MS = 10_000;

@@ -19,6 +19,8 @@ export class SpareDirectories {
   private readonly home: string;
   private readonly makeFiles: MakeFiles;
   private readonly ready: string[] = [];
+  /** So many are kept ready: one more after each start that found none. */
+  private wanted = 1;
   private making: Promise<void> | undefined;
   private isClosed = false;
   private made = 0;
@@ -35,6 +37,8 @@ export class SpareDirectories {
   /** Moves a spare to `dir`. False if there is none, or none that can be used: the caller makes the directory. */
   take(dir: string): boolean {
     const ready = this.ready.pop();
+    // The first start of a daemon finds none.
+    if (ready === undefined && this.made > 0) this.wanted = Math.min(this.wanted + 1, SPARE_DIRECTORIES_MAX);
     if (ready === undefined || existsSync(dir) || !isUntouched(ready)) return false;
     try {
       if (!existsSync(dirname(dir))) mkdirSync(dirname(dir), { recursive: true, mode: DIRECTORY_MODE });
@@ -47,7 +51,7 @@ export class SpareDirectories {
 
   /** Begins to make what is missing. If that fails, the next start makes its own, and tells why it cannot. */
   prepare(): void {
-    if (this.making !== undefined || this.isClosed || this.ready.length >= SPARE_DIRECTORIES_MAX) return;
+    if (this.making !== undefined || this.isClosed || this.ready.length >= this.wanted) return;
     const over = (isMade: boolean): void => {
       this.making = undefined;
       if (isMade) this.prepare();
