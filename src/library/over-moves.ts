@@ -70,17 +70,21 @@ const ofPlaced = (
       ? Stream.fail(ofThisLog(name, from))
       : ofCopy(copy, query, { name, after, subtree });
   }
-  // After its end here it may run on another node.
+  // After its end here it may run on another node. A database that is away by then is asked again.
   const next = Effect.gen(function* () {
     const { state } = yield* api.info(id);
-    if (
-      state === "completed" ||
-      (yield* placeOf(api, copy, { ...query, from: "copy:0" }, name)) === undefined
-    )
-      return Stream.empty;
-    return ofCopy(copy, query, { name, after: 0, past: id, subtree });
+    if (state === "completed") return Stream.empty;
+    const there = placeOf(api, copy, { ...query, from: "copy:0" }, name);
+    if ((yield* Effect.orElseSucceed(there, () => one)) === undefined) return Stream.empty;
+    // The tail is that of the log here; all that comes behind it is shown.
+    const { tail: _, ...rest } = query;
+    return ofCopy(copy, rest, { name, after: 0, past: id, subtree });
   });
-  const later = Stream.unwrap(Effect.orElseSucceed(next, () => Stream.empty));
+  const later = Stream.unwrap(
+    Effect.catch(next, (error) =>
+      error.code === "WORKER_NOT_FOUND" ? Effect.succeed(Stream.empty) : Effect.fail(error),
+    ),
+  );
   return Stream.concat(here(api, { ...query, ids: [id] }), later);
 };
 
