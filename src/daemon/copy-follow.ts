@@ -48,6 +48,27 @@ const OPENS: ReadonlySet<LogRecord["type"]> = new Set([
   "agent.event",
 ]);
 
+/** `isNew`: it came after all that the copy had at first. */
+export type IsWanted = (record: LogRecord, isNew: boolean) => boolean;
+
+/** As a daemon chooses records; empty lists are all. All that came after the watch began is new, by whatever clock. */
+export const wantedInCopy = ({
+  types = [],
+  kinds = [],
+  since_ms,
+}: {
+  readonly types?: readonly string[];
+  readonly kinds?: readonly string[];
+  readonly since_ms?: number | undefined;
+}): IsWanted => {
+  const oldest = since_ms === undefined ? 0 : Date.now() - since_ms;
+  const isOfKind = (record: LogRecord): boolean =>
+    (types.length === 0 && kinds.length === 0) ||
+    types.includes(record.type) ||
+    (record.type === "agent.event" && kinds.includes(record.payload.kind));
+  return (record, isNew) => (isNew || Date.parse(record.recorded_at) >= oldest) && isOfKind(record);
+};
+
 export class CopyFollow {
   private readonly asked: FollowedCopy;
   /** Behind all records that were given. */

@@ -1,7 +1,13 @@
 /** A watch of named workers at a node of a cluster: a placed one is followed over its moves (decision 0093). */
 import { Effect, Stream } from "effect";
 import { CLUSTER_COPY_AWAY_MS } from "../base/limits.ts";
-import { type AskCopy, CopyFollow, type FollowedCopy, placeInCopy } from "../daemon/copy-follow.ts";
+import {
+  type AskCopy,
+  CopyFollow,
+  type FollowedCopy,
+  placeInCopy,
+  wantedInCopy,
+} from "../daemon/copy-follow.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { WatchQuery } from "../runtime/questions.ts";
@@ -110,7 +116,7 @@ async function* recordsOf(
   query: WatchQuery,
 ): AsyncGenerator<LogRecord, void> {
   const { tail = Number.POSITIVE_INFINITY } = query;
-  const isWanted = wantedBy(query);
+  const isWanted = wantedInCopy({ ...query.filter, since_ms: query.since_ms });
   const newest: LogRecord[] = [];
   for await (const step of steps) {
     if (step.type !== "record") yield* newest.splice(0);
@@ -119,18 +125,6 @@ async function* recordsOf(
     else if (newest.push(step.record) > tail) newest.shift();
   }
 }
-
-/** As a daemon chooses. All that came after the watch began is new, by whatever clock. */
-const wantedBy = ({ filter: { types, kinds } = {}, since_ms }: WatchQuery) => {
-  const oldest = since_ms === undefined ? 0 : Date.now() - since_ms;
-  const isAny = types === undefined && kinds === undefined;
-  const isOfKind = (record: LogRecord): boolean =>
-    isAny ||
-    types?.includes(record.type) === true ||
-    (record.type === "agent.event" && kinds?.includes(record.payload.kind) === true);
-  return (record: LogRecord, isNew: boolean): boolean =>
-    (isNew || Date.parse(record.recorded_at) >= oldest) && isOfKind(record);
-};
 
 /** Goes on asking while the database is away, for a minute. */
 const askBy = ({ elsewhere, copied }: CopyCalls): AskCopy => {

@@ -1,10 +1,9 @@
 /** agent watch of a placed worker on other nodes: what the cluster's copy has, and then what comes, over its moves (decision 0093). */
 import { CLUSTER_COPY_AWAY_MS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
-import { CopyFollow, type FollowedCopy } from "../../daemon/copy-follow.ts";
+import { CopyFollow, type FollowedCopy, type IsWanted } from "../../daemon/copy-follow.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
-import type { LogRecord } from "../../protocol/records.ts";
 import type { ElsewhereWorker } from "../../protocol/replies/cluster.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { CommandResult, Context } from "../context.ts";
@@ -12,9 +11,6 @@ import { outlasting } from "../outlast.ts";
 import { oneLine } from "../render/terminal.ts";
 import { duration } from "../render/units.ts";
 import { copySentence } from "./elsewhere.ts";
-
-/** `isNew`: it came after all that the copy had at first. */
-export type IsWanted = (record: LogRecord, isNew: boolean) => boolean;
 
 interface WatchOfCopy extends FollowedCopy {
   /** Records that were printed before. */

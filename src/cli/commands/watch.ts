@@ -2,18 +2,17 @@
 
 import { didYouMean } from "../../base/suggest.ts";
 import type { Client } from "../../daemon/client.ts";
-import { placeInCopy } from "../../daemon/copy-follow.ts";
+import { placeInCopy, wantedInCopy } from "../../daemon/copy-follow.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import type { StartCursor } from "../../protocol/cursor.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { LogRecord } from "../../protocol/records.ts";
 import type { CommandResult, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
 import { elsewhereNamed, isAtNode } from "./elsewhere.ts";
 import { AGENT_EVENT_KINDS, follow, kindFilter, leavesRunning } from "./follow.ts";
-import { type IsWanted, watchCopy } from "./watch-copy.ts";
+import { watchCopy } from "./watch-copy.ts";
 
 export const watchProblems = ({ flags, args }: Call): readonly string[] => {
   const problems: string[] = [];
@@ -157,16 +156,8 @@ const watchOn = async (
 
 const chosenBy = (context: Context) => ({
   subtree: context.flags.subtree === true,
-  isWanted: wantedBy(context),
+  isWanted: wantedInCopy({
+    ...kindFilter((context.flags.kinds as string[] | undefined) ?? []),
+    since_ms: context.flags.since as number | undefined,
+  }),
 });
-
-/** By --kinds and --since, as a daemon chooses records. All that came after the watch began is new, by whatever clock. */
-const wantedBy = ({ flags }: Context): IsWanted => {
-  const { types, kinds } = kindFilter((flags.kinds as string[] | undefined) ?? []);
-  const oldest = flags.since === undefined ? 0 : Date.now() - (flags.since as number);
-  const isOfKind = (record: LogRecord): boolean =>
-    (types.length === 0 && kinds.length === 0) ||
-    types.includes(record.type) ||
-    (record.type === "agent.event" && kinds.includes(record.payload.kind));
-  return (record, isNew) => (isNew || Date.parse(record.recorded_at) >= oldest) && isOfKind(record);
-};
