@@ -1332,6 +1332,8 @@ export const NOTIFY_DEBOUNCE_MAX_MS = 3_600_000;
 export const NOTIFY_PENDING_MAX = 512;
 /** Sendings at a time, of all targets. A target gets one at a time. */
 export const NOTIFY_SENDINGS_MAX = 8;
+/** Questions of several logs of which a daemon remembers that it told one; of an older one it may tell again. */
+export const NOTIFY_SHARED_MAX = 1_000;
 /** Attempts at one notification. */
 export const NOTIFY_ATTEMPTS_MAX = 16;
 /** Between two attempts: the second comes after the first figure, and each further one later. */

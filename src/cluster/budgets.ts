@@ -27,6 +27,16 @@ export interface BudgetPortion {
   readonly isClosed?: true;
 }
 
+/** A spent budget of a file, about which each worker asks in its own log. */
+export interface SharedQuestion {
+  readonly shared_id: string;
+  /** The bound that is spent, and its value, in its unit. */
+  readonly limit: string;
+  readonly bound: number;
+  /** The node and the question of its log. */
+  readonly teller: string;
+}
+
 const sumOf = (portions: Iterable<BudgetPortion>): number =>
   [...portions].reduce((sum, { granted }) => sum + granted, 0);
 

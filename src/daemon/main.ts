@@ -167,7 +167,7 @@ const untilStopped = (
     log("info", "stopped", { reason });
   });
 
-type SideGround = Parameters<typeof openNotifications>[0] &
+type SideGround = Omit<Parameters<typeof openNotifications>[0], "cluster"> &
   Parameters<typeof openTelemetry>[0] &
   Omit<Parameters<typeof openCluster>[0], "tell">;
 
@@ -179,7 +179,7 @@ const openSides = (told: SideGround) =>
       Effect.runPromise(Effect.flatMap(Deferred.await(opened), ({ tell }) => tell(notice, isMine)));
     const cluster = yield* openCluster({ ...told, tell });
     const runtime = withPlaceQuestions(told.runtime, cluster);
-    const notifications = yield* openNotifications({ ...told, runtime });
+    const notifications = yield* openNotifications({ ...told, runtime, cluster });
     yield* Deferred.succeed(opened, notifications);
     return { notifications, telemetry: yield* openTelemetry(told), cluster, runtime };
   });

@@ -8,7 +8,7 @@ import {
   CLUSTER_STREAM_PAGE_RECORDS,
   CLUSTER_WHY_MAX_CHARS,
 } from "../../base/limits.ts";
-import type { LeasedBudget } from "../budgets.ts";
+import type { LeasedBudget, SharedQuestion } from "../budgets.ts";
 import type { DrainedWorker } from "../drain.ts";
 import type {
   ClusterOverview,
@@ -34,7 +34,7 @@ import type {
   WaitingRow,
 } from "./answers.ts";
 import { isBrought } from "./brought.ts";
-import { changeBudget, dropBudget } from "./budgets.ts";
+import { changeBudget, dropBudget, tellsOfBudget } from "./budgets.ts";
 import { Connections } from "./connections.ts";
 import { copiesBy } from "./copies.ts";
 import { NodeLooks, type SeenView } from "./looks.ts";
@@ -219,6 +219,11 @@ export class PostgresStore implements ClusterStore {
   /** True for the one node that shall tell of the question. */
   tellsOfPlace(worker: string, term: number): Promise<boolean> {
     return this.changes(statements.TELL, [worker, term]);
+  }
+
+  /** True for the one who shall tell of the question. */
+  async tellsOfBudget(question: SharedQuestion): Promise<boolean> {
+    return tellsOfBudget(await this.connections.checkedPool(), question);
   }
 
   /** Rows whose question may have answered itself, by a node that has joined, are among them. */

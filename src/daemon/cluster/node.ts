@@ -11,6 +11,7 @@ import {
   CLUSTER_KILL_FOLLOWS_MS,
   CLUSTER_RETRY_MS,
 } from "../../base/limits.ts";
+import type { SharedQuestion } from "../../cluster/budgets.ts";
 import { liveAsMember } from "../../cluster/node/membership.ts";
 import { ship } from "../../cluster/node/shipper.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
@@ -187,6 +188,11 @@ export class NodeSeat implements ClusterApi {
       this.atDesk((store) => answerPlace(store, worker, said, killer)),
     );
     return Effect.flatMap(known, (row) => (row === undefined ? Effect.undefined : answered));
+  }
+
+  tellsOfBudget(asked: SharedQuestion): Effect.Effect<boolean, HoldfastError> {
+    const teller = `${this.living?.kept.name}/${asked.teller}`;
+    return atMost(this.atDesk((store) => store.tellsOfBudget({ ...asked, teller })));
   }
 
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeDrained, HoldfastError> {

@@ -35,6 +35,7 @@ import { NOTICE_KINDS_DEFAULT, type NotificationSettings } from "../../protocol/
 import type { LogRecord } from "../../protocol/records.ts";
 import type { NotifyTargetView } from "../../protocol/replies/notify.ts";
 import type { RuntimeApi } from "../../runtime/api.ts";
+import type { ClusterApi } from "../cluster-api.ts";
 import type { Log } from "../log.ts";
 import type { AnswerLink, NotificationsApi } from "../notifications-api.ts";
 import { type FollowedHost, HostNews, type HostOutbox } from "./host-news.ts";
@@ -43,6 +44,7 @@ import { Links } from "./links.ts";
 import type { OutgoingNotice } from "./message.ts";
 import { noTarget, notDead, notFollowed } from "./refusals.ts";
 import { placeOf, type SenderGround, sendNotice } from "./senders.ts";
+import { SharedQuestions } from "./shared.ts";
 import { subjectOf } from "./subjects.ts";
 
 export interface NotifierGround {
@@ -56,6 +58,7 @@ export interface NotifierGround {
   /** The address at which this daemon serves HTTP; undefined if it does not. */
   readonly url: () => string | undefined;
   readonly isHealthy: () => boolean;
+  readonly cluster: Pick<ClusterApi, "tellsOfBudget">;
   readonly sender: SenderGround;
 }
 
@@ -82,6 +85,7 @@ export class Notifier implements NotificationsApi {
   private readonly changed = Latch.makeUnsafe(false);
   /** Opened when there is room for more that waits. */
   private readonly room = Latch.makeUnsafe(true);
+  private readonly shared: SharedQuestions;
   private isUnwell = false;
   private readonly hosts: ReadonlyMap<string, HostNews>;
   /** The names of the daemons whose logs are followed, by the ids of their stores. */
@@ -91,6 +95,7 @@ export class Notifier implements NotificationsApi {
     this.ground = ground;
     this.outbox = kept.outbox;
     this.links = new Links(kept.links);
+    this.shared = new SharedQuestions(ground.cluster);
     const outbox: HostOutbox = {
       log: ground.log,
       claim: (store_id, name) => this.claim(store_id, name),
@@ -275,7 +280,10 @@ export class Notifier implements NotificationsApi {
     });
   }
 
-  /** Whether its question still waits. News without a question never grows old; a question that cannot be looked up is told. */
+  /**
+   * Whether its question still waits, and nobody else tells of it. News without a question never grows old; a question that cannot be
+   * looked up is told.
+   */
   private isOpen({ host, asks, kind, subject }: Notice): Effect.Effect<boolean> {
     if (asks === null) return Effect.succeed(true);
     const runtime = host === undefined ? this.ground.runtime : this.hosts.get(host);
@@ -286,9 +294,10 @@ export class Notifier implements NotificationsApi {
         ? Effect.map(runtime.approvals({ id: asks.hold, all: true, limit: 1 }), ({ approvals }) =>
             approvals.some(({ approval_id, state }) => approval_id === asks.hold && state === "open"),
           )
-        : Effect.map(runtime.inbox({ id, limit: HOLDS_ASKED }), ({ holds }) =>
-            holds.some((hold) => hold.id === asks.hold),
-          );
+        : Effect.flatMap(runtime.inbox({ id, limit: HOLDS_ASKED }), ({ holds }) => {
+            const hold = holds.find((each) => each.id === asks.hold);
+            return hold === undefined ? Effect.succeed(false) : this.shared.isTold(hold, host);
+          });
     return Effect.catch(open, (error) => Effect.succeed(error.code !== "WORKER_NOT_FOUND"));
   }
 

@@ -1,10 +1,9 @@
 /** A placed worker whose labels no node has asks a person: once in the whole cluster, and each node takes the answer. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { until } from "../../cli/support/commands.ts";
 import { useClusters } from "./support/clusters.ts";
 import type { ClusterMachine } from "./support/machines.ts";
+import { linesAbout, withTarget } from "./support/told.ts";
 
 interface Asked {
   readonly worker: string;
@@ -13,28 +12,11 @@ interface Asked {
 
 const { clusterOf } = useClusters();
 
-const toldIn = ({ home }: ClusterMachine): string => join(home, "told");
-
-/** Its notifications go into a file, one a line. */
-const withTarget = (machine: ClusterMachine): readonly string[] => {
-  const command = { argv: ["sh", "-c", `cat >> ${toldIn(machine)}; echo >> ${toldIn(machine)}`] };
-  const targets = { file: { command, debounce: "50ms", events: ["question"] } };
-  writeFileSync(join(machine.home, "config.yaml"), JSON.stringify({ notifications: { targets } }));
-  return [];
-};
-
 const inboxOf = async (machine: ClusterMachine): Promise<readonly Asked[]> =>
   (await machine.agent("inbox")).data as unknown as readonly Asked[];
 
 const asks = async (machine: ClusterMachine, name: string): Promise<boolean> =>
   (await inboxOf(machine)).some(({ worker }) => worker === name);
-
-const linesAbout = (machines: readonly ClusterMachine[], name: string): readonly string[] =>
-  machines
-    .flatMap((machine) =>
-      existsSync(toldIn(machine)) ? readFileSync(toldIn(machine), "utf8").split("\n") : [],
-    )
-    .filter((line) => line.includes(name));
 
 it("is one row of the inbox of each node, is told once, and ends by the node that it waits for", async () => {
   const cluster = await clusterOf("asked", ["a", "b", "c"], withTarget);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { until } from "../../cli/support/commands.ts";
 import { useClusters } from "./support/clusters.ts";
 import type { ClusterMachine } from "./support/machines.ts";
+import { isAllTold, linesAbout, withTarget } from "./support/told.ts";
 
 const LINE_BYTES = 100;
 const BUDGET_BYTES = 100_000;
@@ -68,7 +69,7 @@ const isOpen = (machine: ClusterMachine, worker: string) => async (): Promise<bo
   (await budgetAt(machine, worker))?.state === "open";
 
 const clusterWithZone = async (name: string, machines: readonly string[]) => {
-  const cluster = await clusterOf(name, machines);
+  const cluster = await clusterOf(name, machines, withTarget);
   for (const machine of cluster.machines.slice(1)) {
     await machine.agent("cluster", "leave");
     await cluster.join(machine, "--label", "zone=far");
@@ -97,6 +98,11 @@ it("two machines pass one budget together and both wait, a person raises it for 
       spent: { output_bytes: both },
       bounds: { output_bytes: BUDGET_BYTES },
     });
+
+  const told = () => linesAbout(cluster.machines, "spend more").length;
+  await until(() => told() === 1);
+  for (const machine of [a, first]) await until(() => isAllTold(machine));
+  expect(told()).toBe(1);
 
   await first.agent("answer", "far", "continue");
   await until(runs(first, "far"));
@@ -127,6 +133,10 @@ it("two machines pass one budget together and both wait, a person raises it for 
   const all = both + 2 * FAR_BYTES;
   await until(hasSpent(a, "near", 2 * BUDGET_BYTES - HELD_BYTES_MAX));
   expect((await budgetAt(a, "near"))!.spent.output_bytes).toBeLessThanOrEqual(all);
+
+  await until(() => told() === 2);
+  for (const machine of [a, first]) await until(() => isAllTold(machine));
+  expect(told()).toBe(2);
 
   await a.agent("answer", "near", "stop");
   await until(async () => (await a.agent("info", "near")).data.state === "failed");
