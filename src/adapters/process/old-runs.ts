@@ -21,14 +21,24 @@ export const removeOldRuns = async (
       const incarnation = Number(name);
       if (!Number.isInteger(incarnation)) continue;
       const dir = join(runsDir, worker, name);
-      const { mtimeMs } = await stat(dir).catch(() => ({ mtimeMs: nowMs }));
-      // The rename of the exit file is the last change in a run directory, and updates its time.
-      if (nowMs - mtimeMs < RUNS_KEPT_MS || isInUse(worker, incarnation)) continue;
+      if (!(await isOld(dir, nowMs)) || isInUse(worker, incarnation)) continue;
       await rm(dir, { recursive: true, force: true });
       removed += 1;
     }
   }
   return removed;
+};
+
+/** The end of a run changes the file of its exit, which may be there from the beginning, so that the directory stays as it is. */
+const isOld = async (dir: string, nowMs: number): Promise<boolean> => {
+  for (const path of [dir, join(dir, "exit")]) {
+    const changed = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => undefined,
+    );
+    if (changed === undefined ? path === dir : nowMs - changed < RUNS_KEPT_MS) return false;
+  }
+  return true;
 };
 
 const namesIn = (dir: string): Promise<string[]> => readdir(dir).catch(() => []);
