@@ -1332,8 +1332,11 @@ export const NOTIFY_DEBOUNCE_MAX_MS = 3_600_000;
 export const NOTIFY_PENDING_MAX = 512;
 /** Sendings at a time, of all targets. A target gets one at a time. */
 export const NOTIFY_SENDINGS_MAX = 8;
-/** Questions of several logs of which a daemon remembers that it told one; of an older one it may tell again. */
+/** Questions of several logs that are one, of which a daemon remembers which it tells; an older one it may tell again. */
 export const NOTIFY_SHARED_MAX = 1_000;
+/** Between two looks whether another one has told of such a question, and the time that it has for it. */
+export const NOTIFY_SHARED_LOOK_MS = 2_000;
+export const NOTIFY_SHARED_WAIT_MS = 60_000;
 /** Attempts at one notification. */
 export const NOTIFY_ATTEMPTS_MAX = 16;
 /** Between two attempts: the second comes after the first figure, and each further one later. */

@@ -17,6 +17,7 @@ export interface LeasedBudget {
   readonly found_at?: number | undefined;
   /** The limit at which a person ended all who spend from it. */
   readonly stopped_at?: number | undefined;
+  readonly notice?: BudgetNotice | undefined;
 }
 
 export interface BudgetPortion {
@@ -27,14 +28,33 @@ export interface BudgetPortion {
   readonly isClosed?: true;
 }
 
+/** The notification of a budget that was found spent. */
+interface BudgetNotice {
+  /** The limit that was spent. */
+  readonly at: number;
+  /** The node that tells, and the question of its log. */
+  readonly by: string;
+  readonly isSent?: true;
+}
+
+/** Whether a teller shall tell. "unfound": the budget may not be spent. "unknown": nobody knows of it here. */
+export interface Telling {
+  readonly telling: "yours" | "others" | "sent" | "unfound" | "unknown";
+  /** Another one that tells. */
+  readonly by?: string | undefined;
+}
+
 /** A spent budget of a file, about which each worker asks in its own log. */
 export interface SharedQuestion {
   readonly shared_id: string;
-  /** The bound that is spent, and its value, in its unit. */
+  /** The bound that is spent. */
   readonly limit: string;
-  readonly bound: number;
   /** The node and the question of its log. */
   readonly teller: string;
+  /** Another teller, which did not send it in time. */
+  readonly over?: string | undefined;
+  /** The teller has sent it. */
+  readonly isSent?: boolean | undefined;
 }
 
 const sumOf = (portions: Iterable<BudgetPortion>): number =>
@@ -132,7 +152,9 @@ export const closed = (budget: LeasedBudget, holder: string, spent: number): Lea
 /** The file says another bound. A person may have granted more than the one before, and that stays. */
 export const declared = (budget: LeasedBudget, own: number): LeasedBudget => {
   const isRaised = budget.limit > (budget.own ?? budget.limit);
-  return { ...budget, own, limit: isRaised ? Math.max(budget.limit, own) : own };
+  const limit = isRaised ? Math.max(budget.limit, own) : own;
+  // Each limit has a notification of its own, also one that was there before.
+  return { ...budget, own, limit, notice: limit === budget.limit ? budget.notice : undefined };
 };
 
 export const isFound = ({ limit, found_at }: LeasedBudget): boolean =>
@@ -140,3 +162,19 @@ export const isFound = ({ limit, found_at }: LeasedBudget): boolean =>
 
 export const isStopped = ({ limit, stopped_at }: LeasedBudget): boolean =>
   stopped_at !== undefined && limit <= stopped_at;
+
+/** One tells of all who ask about a spent budget. */
+export const tellingOf = (
+  budget: LeasedBudget,
+  { teller, over, isSent = false }: Pick<SharedQuestion, "teller" | "over" | "isSent">,
+): Telling & { readonly budget: LeasedBudget } => {
+  if (!isFound(budget)) return { telling: "unfound", budget };
+  const notice = budget.notice?.at === budget.limit ? budget.notice : undefined;
+  const isFree = notice === undefined || (notice.by === over && notice.isSent !== true);
+  if (isFree || notice.by === teller) {
+    const mine: BudgetNotice = { at: budget.limit, by: teller };
+    const after = isSent || (!isFree && notice.isSent) ? { ...mine, isSent: true as const } : mine;
+    return { telling: "yours", budget: { ...budget, notice: after } };
+  }
+  return { telling: notice.isSent === true ? "sent" : "others", by: notice.by, budget };
+};

@@ -1,6 +1,6 @@
 /** Clusters as handlers see them, whether this daemon is a node or not. */
 import { Effect } from "effect";
-import type { SharedQuestion } from "../cluster/budgets.ts";
+import type { SharedQuestion, Telling } from "../cluster/budgets.ts";
 import type { TreeOwner } from "../cluster/tree.ts";
 import type { Caller } from "../protocol/caller.ts";
 import { HoldfastError } from "../protocol/errors.ts";
@@ -99,8 +99,8 @@ export interface ClusterApi {
     said: HoldAnswer,
     caller: Caller,
   ): Effect.Effect<Answered | undefined, HoldfastError>;
-  /** True if `teller`, a question of this machine's log or of one that it follows, is the one of the cluster to tell. */
-  tellsOfBudget(asked: SharedQuestion): Effect.Effect<boolean, HoldfastError>;
+  /** Whether `teller`, a question of this machine's log or of one that it follows, is the one of the cluster that is told. */
+  tellingOfBudget(asked: SharedQuestion): Effect.Effect<Telling, HoldfastError>;
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeDrained, HoldfastError>;
   /** A tombstone for a placed worker that lives on this node, by its id or name, before it is killed here. */
   bury(ref: string, how: HowToKill): Effect.Effect<void>;
@@ -143,7 +143,7 @@ export const NO_CLUSTER: ClusterApi = {
   treeDown: () => Effect.succeed(NOTHING_PLACED),
   questions: Effect.succeed([]),
   answer: () => Effect.undefined,
-  tellsOfBudget: () => ofADaemon,
+  tellingOfBudget: () => ofADaemon,
   drain: () => ofADaemon,
   bury: () => Effect.void,
   giveUp: () => ofADaemon,

@@ -69,7 +69,7 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       ),
       answer: (worker, said, caller) =>
         isNode() ? Effect.flatMap(api, (known) => known.answer(worker, said, caller)) : Effect.undefined,
-      tellsOfBudget: (asked) => atNode((known) => known.tellsOfBudget(asked)),
+      tellingOfBudget: (asked) => atNode((known) => known.tellingOfBudget(asked)),
       drain: (asked) => atNode((known) => known.drain(asked)),
       giveUp: (asked) => atNode((known) => known.giveUp(asked)),
       bury: (ref, how) =>

@@ -1,7 +1,7 @@
 /** The budgets of a cluster, a row for each bound (decision 0091). */
 import type pg from "pg";
 import { CLUSTER_BUDGET_TRIES_MAX } from "../../base/limits.ts";
-import type { BudgetPortion, LeasedBudget, SharedQuestion } from "../budgets.ts";
+import type { BudgetPortion, LeasedBudget } from "../budgets.ts";
 import { RightOverError } from "../errors.ts";
 import type { HeldRight } from "../rows.ts";
 
@@ -65,19 +65,11 @@ export const changeBudget = async <Result>(
   }
 };
 
-/** One tells of each value ($3) at which a bound ($2) was found spent. The same teller ($4) may do so again. */
-const TELL = `
-  update budget set version = version + 1,
-    content = content || jsonb_build_object('told', coalesce(content -> 'told', '{}') ||
-      jsonb_build_object($2::text, jsonb_build_object('at', $3::float8, 'by', $4::text)))
-  where content ->> 'key' = $1
-    and ((content #>> array['told', $2, 'at'])::float8 is distinct from $3 or content #>> array['told', $2, 'by'] = $4)`;
+/** The rows of a budget, by the key of one of them. */
+const SHARED_ROWS = `select regexp_replace(name, '[^/]*$', '') as rows from budget where content ->> 'key' = $1`;
 
-/** True for the one who shall tell of the question. */
-export const tellsOfBudget = async (
-  pool: pg.Pool,
-  { shared_id, limit, bound, teller }: SharedQuestion,
-): Promise<boolean> => (await pool.query(TELL, [shared_id, limit, bound, teller])).rowCount === 1;
+export const sharedRows = async (pool: pg.Pool, shared_id: string): Promise<string | undefined> =>
+  (await pool.query<{ rows: string }>(SHARED_ROWS, [shared_id])).rows[0]?.rows;
 
 export const dropBudget = async (pool: pg.Pool, rows: string): Promise<void> => {
   await pool.query(DROP_BUDGET, [`${rows}/`]);

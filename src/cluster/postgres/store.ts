@@ -8,7 +8,7 @@ import {
   CLUSTER_STREAM_PAGE_RECORDS,
   CLUSTER_WHY_MAX_CHARS,
 } from "../../base/limits.ts";
-import type { LeasedBudget, SharedQuestion } from "../budgets.ts";
+import type { LeasedBudget } from "../budgets.ts";
 import type { DrainedWorker } from "../drain.ts";
 import type {
   ClusterOverview,
@@ -34,7 +34,7 @@ import type {
   WaitingRow,
 } from "./answers.ts";
 import { isBrought } from "./brought.ts";
-import { changeBudget, dropBudget, tellsOfBudget } from "./budgets.ts";
+import { changeBudget, dropBudget, sharedRows } from "./budgets.ts";
 import { Connections } from "./connections.ts";
 import { copiesBy } from "./copies.ts";
 import { NodeLooks, type SeenView } from "./looks.ts";
@@ -221,11 +221,6 @@ export class PostgresStore implements ClusterStore {
     return this.changes(statements.TELL, [worker, term]);
   }
 
-  /** True for the one who shall tell of the question. */
-  async tellsOfBudget(question: SharedQuestion): Promise<boolean> {
-    return tellsOfBudget(await this.connections.checkedPool(), question);
-  }
-
   /** Rows whose question may have answered itself, by a node that has joined, are among them. */
   placeQuestions(max: number): Promise<readonly PlaceQuestionRow[]> {
     return this.rows<PlaceQuestionRow>(statements.QUESTIONS, [max]);
@@ -362,6 +357,11 @@ export class PostgresStore implements ClusterStore {
     right?: HeldRight,
   ): Promise<Result> {
     return changeBudget(await this.connections.checkedPool(), name, change, right);
+  }
+
+  /** How the names of the rows of a file's budget begin; undefined where this cluster has none with that key. */
+  async sharedRows(shared_id: string): Promise<string | undefined> {
+    return sharedRows(await this.connections.checkedPool(), shared_id);
   }
 
   /** All bounds of a budget, by the beginning of their names. */

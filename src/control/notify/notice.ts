@@ -148,7 +148,8 @@ const questioning = (
   who: string,
   worker_id: string | null,
 ): NoticeWords => {
-  const hold = `${asked.about === "budget" ? asked.owner : worker_id}:${asked.question_id}`;
+  // A placed worker asks in its own stream about the budget of its file.
+  const hold = `${worker_id ?? (asked.about === "budget" ? asked.owner : "")}:${asked.question_id}`;
   const more = {
     asks: { hold, answers: asked.answers },
     command: `agent answer ${hold} ${asked.answers[0]}`,

@@ -116,6 +116,12 @@ export const without = (outbox: NoticeBox, sent: PendingNotice): NoticeBox => ({
   pending: outbox.pending.filter((one) => !isSame(one, sent)),
 });
 
+/** It waits, and was not tried. */
+export const postponed = (outbox: NoticeBox, waiting: PendingNotice, due_ms: number): NoticeBox => ({
+  ...outbox,
+  pending: outbox.pending.map((one) => (isSame(one, waiting) ? { ...one, due_ms } : one)),
+});
+
 /** The outbox after an attempt; `random` is in [0, 1). */
 export const settledSending = (
   outbox: NoticeBox,

@@ -16,9 +16,13 @@ import {
   leftOf,
   limited,
   report,
+  type SharedQuestion,
   settle,
   share,
+  type Telling,
+  tellingOf,
 } from "../../cluster/budgets.ts";
+import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { HeldRight } from "../../cluster/rows.ts";
 import type { ClusterStore } from "../../cluster/store.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -159,6 +163,20 @@ export class PlacedBudgets implements Budgets {
 /** Those of a node, which takes portions by its rights alone. */
 export const budgetsOf = (node: string, store: BudgetStore, rights: Pick<Rights, "to">): Budgets =>
   new PlacedBudgets(store, (worker) => rights.to(worker, node));
+
+/** Whether `teller` tells of the question, which it has in its log. */
+export const tellingOfBudget = async (
+  store: BudgetStore & Pick<PostgresStore, "sharedRows">,
+  { shared_id, limit, ...asked }: SharedQuestion,
+): Promise<Telling> => {
+  const rows = await store.sharedRows(shared_id);
+  if (rows === undefined) return { telling: "unknown" };
+  return store.withBudget<Telling>(`${rows}${limit}`, (known) => {
+    if (known === undefined) return { result: { telling: "unknown" } };
+    const { budget, ...result } = tellingOf(known, asked);
+    return { after: budget.notice === known.notice ? undefined : budget, result };
+  });
+};
 
 const fresh = (limit: number): LeasedBudget => ({ limit, portions: new Map(), spent: 0 });
 

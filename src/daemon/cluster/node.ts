@@ -11,7 +11,7 @@ import {
   CLUSTER_KILL_FOLLOWS_MS,
   CLUSTER_RETRY_MS,
 } from "../../base/limits.ts";
-import type { SharedQuestion } from "../../cluster/budgets.ts";
+import type { SharedQuestion, Telling } from "../../cluster/budgets.ts";
 import { liveAsMember } from "../../cluster/node/membership.ts";
 import { ship } from "../../cluster/node/shipper.ts";
 import { PostgresStore } from "../../cluster/postgres/store.ts";
@@ -43,7 +43,7 @@ import {
 import type { Log } from "../log.ts";
 import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
-import { budgetsOf } from "./budgets.ts";
+import { budgetsOf, tellingOfBudget } from "./budgets.ts";
 import { makeTables, tendingDays } from "./days.ts";
 import { killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
 import { drainNode } from "./drain.ts";
@@ -190,9 +190,9 @@ export class NodeSeat implements ClusterApi {
     return Effect.flatMap(known, (row) => (row === undefined ? Effect.undefined : answered));
   }
 
-  tellsOfBudget(asked: SharedQuestion): Effect.Effect<boolean, HoldfastError> {
+  tellingOfBudget(asked: SharedQuestion): Effect.Effect<Telling, HoldfastError> {
     const teller = `${this.living?.kept.name}/${asked.teller}`;
-    return atMost(this.atDesk((store) => store.tellsOfBudget({ ...asked, teller })));
+    return atMost(this.atDesk((store) => tellingOfBudget(store, { ...asked, teller })));
   }
 
   drain(asked: RequestData<"cluster/drain">): Effect.Effect<NodeDrained, HoldfastError> {

@@ -12,6 +12,7 @@ import {
   NOTIFY_PENDING_MAX,
   NOTIFY_REREAD_MS,
   NOTIFY_SENDINGS_MAX,
+  NOTIFY_SHARED_LOOK_MS,
 } from "../../base/limits.ts";
 import { targetsFor } from "../../control/notify/choose.ts";
 import { NOTICE_TYPES, type Notice, noticeOf } from "../../control/notify/notice.ts";
@@ -22,6 +23,7 @@ import {
   dueOf,
   type NoticeBox,
   type PendingNotice,
+  postponed,
   revived,
   type Sending,
   settledSending,
@@ -44,7 +46,7 @@ import { Links } from "./links.ts";
 import type { OutgoingNotice } from "./message.ts";
 import { noTarget, notDead, notFollowed } from "./refusals.ts";
 import { placeOf, type SenderGround, sendNotice } from "./senders.ts";
-import { SharedQuestions } from "./shared.ts";
+import { SharedQuestions, type WhenTold } from "./shared.ts";
 import { subjectOf } from "./subjects.ts";
 
 export interface NotifierGround {
@@ -58,7 +60,7 @@ export interface NotifierGround {
   /** The address at which this daemon serves HTTP; undefined if it does not. */
   readonly url: () => string | undefined;
   readonly isHealthy: () => boolean;
-  readonly cluster: Pick<ClusterApi, "tellsOfBudget">;
+  readonly cluster: Pick<ClusterApi, "tellingOfBudget">;
   readonly sender: SenderGround;
 }
 
@@ -225,13 +227,16 @@ export class Notifier implements NotificationsApi {
     return Effect.ensuring(
       Effect.gen({ self: this }, function* () {
         const target = this.targets[one.target];
-        if (target === undefined || !(yield* this.isOpen(one.notice))) {
-          this.become(without(this.outbox, one));
+        const telling = target === undefined ? "never" : yield* this.tellingOf(one.notice);
+        if (target === undefined || telling !== "now") {
+          const later = (yield* Clock.currentTimeMillis) + NOTIFY_SHARED_LOOK_MS;
+          this.become(telling === "later" ? postponed(this.outbox, one, later) : without(this.outbox, one));
           return;
         }
         crashPoint("notify-before-send");
         const sending = yield* this.attempt(one);
         crashPoint("notify-sent");
+        if (sending.ok) yield* this.shared.sent(one.notice);
         const now_ms = yield* Clock.currentTimeMillis;
         this.become(settledSending(this.outbox, one, sending, { now_ms, random: Math.random() }));
       }),
@@ -280,25 +285,26 @@ export class Notifier implements NotificationsApi {
     });
   }
 
-  /**
-   * Whether its question still waits, and nobody else tells of it. News without a question never grows old; a question that cannot be
-   * looked up is told.
-   */
-  private isOpen({ host, asks, kind, subject }: Notice): Effect.Effect<boolean> {
-    if (asks === null) return Effect.succeed(true);
+  /** News without a question never grows old; a question that cannot be looked up is told. */
+  private tellingOf({ host, asks, kind, subject }: Notice): Effect.Effect<WhenTold> {
+    if (asks === null) return Effect.succeed("now");
     const runtime = host === undefined ? this.ground.runtime : this.hosts.get(host);
-    if (runtime === undefined) return Effect.succeed(true);
+    if (runtime === undefined) return Effect.succeed("now");
     const id = subject.worker_id ?? subject.name ?? "";
     const open =
       kind === "approval"
         ? Effect.map(runtime.approvals({ id: asks.hold, all: true, limit: 1 }), ({ approvals }) =>
-            approvals.some(({ approval_id, state }) => approval_id === asks.hold && state === "open"),
+            approvals.some(({ approval_id, state }) => approval_id === asks.hold && state === "open")
+              ? ("now" as const)
+              : ("never" as const),
           )
         : Effect.flatMap(runtime.inbox({ id, limit: HOLDS_ASKED }), ({ holds }) => {
             const hold = holds.find((each) => each.id === asks.hold);
-            return hold === undefined ? Effect.succeed(false) : this.shared.isTold(hold, host);
+            return hold === undefined ? Effect.succeed("never" as const) : this.shared.tellingOf(hold, host);
           });
-    return Effect.catch(open, (error) => Effect.succeed(error.code !== "WORKER_NOT_FOUND"));
+    return Effect.catch(open, ({ code }) =>
+      Effect.succeed(code === "WORKER_NOT_FOUND" ? ("never" as const) : ("now" as const)),
+    );
   }
 
   /** The daemon's own health is in no record: a log that cannot be written has none. */

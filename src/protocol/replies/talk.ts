@@ -101,7 +101,6 @@ export const HoldView = z.object({
   input: json.optional().describe("the tool's input, secrets masked"),
   needs: z.record(z.string(), z.string()).optional().describe("labels that no node of the cluster has"),
   limit: z.string().optional().describe("the bound of the budget that is spent"),
-  bound: z.number().optional().describe("its value when that was asked, in the unit of the limit"),
   shared_id: z
     .string()
     .optional()

@@ -93,7 +93,7 @@ export class Inbox {
       since,
       expires_at: null,
       otherwise: null,
-      ...(hold.reason === "budget" ? { limit: hold.limit, bound: hold.bound } : {}),
+      ...(hold.reason === "budget" ? { limit: hold.limit } : {}),
       ...(shared_id === undefined ? {} : { shared_id }),
     };
     if (hold.reason === "approval") return this.withRequest(view, hold.id);

@@ -105,7 +105,8 @@ it("a question names its hold as the inbox does", () => {
     bound: 4,
     answers: ["stop"],
   };
-  expect(told("worker_question", budget)).toMatchObject({ kind: "budget", asks: { hold: "crew:7" } });
+  expect(told("worker_question", budget)).toMatchObject({ kind: "budget", asks: { hold: "W:7" } });
+  expect(told("worker_question", budget, { worker_id: null })?.asks?.hold).toBe("crew:7");
 });
 
 it("the text of an agent is one line of bounded length, and shows what it hides", () => {

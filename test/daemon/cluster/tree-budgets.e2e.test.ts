@@ -38,14 +38,15 @@ const writer = (name: string, bytes: number) => ({
   argv: ["sh", "-c", `yes ${"x".repeat(LINE_BYTES - 1)} | head -n ${bytes / LINE_BYTES}; exec sleep 100000`],
 });
 
+const farAway = (name: string) => ({ ...writer(name, FAR_BYTES), placement: { where: { zone: "far" } } });
+
 /** JSON is YAML. */
 const fileOf = (tree: string, output: number, more: object = {}): string => {
   const path = join(dir, `${tree}.yaml`);
-  const far = { ...writer("far", FAR_BYTES), placement: { where: { zone: "far" } } };
-  const children = [writer("near", NEAR_BYTES), far];
+  const children = [writer("near", NEAR_BYTES), farAway("far")];
   writeFileSync(
     path,
-    JSON.stringify({ version: 1, name: tree, tree: { budget: `output=${output}`, ...more, children } }),
+    JSON.stringify({ version: 1, name: tree, tree: { budget: `output=${output}`, children, ...more } }),
   );
   return path;
 };
@@ -149,6 +150,21 @@ it("two machines pass one budget together and both wait, a person raises it for 
   await until(isOpen(a, "near"));
   expect(await budgetAt(a, "near")).toMatchObject({ spent: { output_bytes: both } });
   expect(cluster.overlaps).toEqual([]);
+});
+
+it("the question of placed workers alone is told once, with a name that answers it", async () => {
+  const cluster = await clusterWithZone("tree_told", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  const children = ["one", "two", "three"].map(farAway);
+  const file = fileOf("placed", BUDGET_BYTES, { children });
+  expect((await a.agent("up", "-f", file)).exit).toBe(0);
+  const told = () => linesAbout(cluster.machines, "spend more");
+  await until(() => told().length === 1);
+  await until(() => isAllTold(b));
+  expect(told()).toHaveLength(1);
+  const { data } = JSON.parse(told()[0]!) as { readonly data: { readonly question: string } };
+  expect((await b.agent("answer", data.question, "continue")).exit).toBe(0);
+  for (const name of ["one", "two", "three"]) await until(runs(b, name));
 });
 
 it("on_breach: stop ends the workers of both machines, and a file that says more leaves them alone", async () => {
