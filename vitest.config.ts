@@ -35,8 +35,8 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     // For what hangs, not for what is slow: CI may be busy with other work.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // All that we print and send is judged by the contracts (docs/reference/validation.md).
     env: { HOLDFAST_VALIDATE: "1" },
     globalSetup: "test/support/once.ts",

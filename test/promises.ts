@@ -595,7 +595,7 @@ export const PROMISES: readonly Kept[] = [
         "actors/defects.int.test.ts",
         "(finish) after the exit: the exit is recorded once, with its code",
       ),
-      ...by("daemon/session.int.test.ts", "contains a defect of a handler"),
+      ...by("daemon/connection.int.test.ts", "contains a defect of a handler"),
       ...by(
         "daemon/start.e2e.test.ts",
         "survives a throw in a timer and a rejection that nobody handles, logs and counts them",

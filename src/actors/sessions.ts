@@ -29,7 +29,7 @@ export class Sessions {
   private readonly views: Pick<Views, "worker">;
   private readonly claims = new Map<string, Claim>();
   private readonly keys = new Map<string, string>();
-  /** Workers without a living shell that their supervisor may start again. */
+  /** Workers that do not live, and that their supervisor may start again. */
   private readonly resting = new Set<string>();
 
   constructor(views: Pick<Views, "worker">) {
@@ -67,7 +67,7 @@ export class Sessions {
     return this.views.worker(worker.id)?.session_id ?? askedSession(worker.spec);
   }
 
-  /** Claims the session of a worker without a shell that may be started again. */
+  /** Claims the session of a worker that does not live and may be started again. */
   rest(worker: Resumer): void {
     if (this.claim(worker, this.known(worker)) === undefined) this.resting.add(worker.id);
   }
@@ -84,7 +84,7 @@ export class Sessions {
     if (this.claims.get(key)?.worker_id === id) this.claims.delete(key);
   }
 
-  /** Called when the worker's shell is gone: releases the session if the worker has ended. */
+  /** Called when the worker lives no more: releases the session if the worker has ended. */
   left(id: string): void {
     if (!this.keys.has(id)) return;
     const row = this.views.worker(id);

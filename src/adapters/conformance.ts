@@ -24,7 +24,7 @@ import {
   type PlanContext,
 } from "./adapter.ts";
 import { hostileLines, textLine } from "./conformance-lines.ts";
-import { refusal } from "./gateway.ts";
+import { refusal } from "./spec-refusal.ts";
 
 export interface ConformanceCase {
   readonly title: string;

@@ -31,7 +31,7 @@ import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnGate, spawnProblems } from "./commands/spawn-spec.ts";
 import * as tokens from "./commands/tokens.ts";
-import * as tree from "./commands/tree.ts";
+import * as tree from "./commands/up.ts";
 import { usage, usageProblems } from "./commands/usage.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";

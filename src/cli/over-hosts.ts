@@ -5,7 +5,7 @@ import { failure } from "../protocol/outcome.ts";
 import { commandsAt, leadingTo } from "./at-host.ts";
 import type { CommandHandler, CommandResult, Context } from "./context.ts";
 import { type HostCall, hostCalls } from "./host-calls.ts";
-import { isFollowing, Joining } from "./joining.ts";
+import { isFollowing, Joining } from "./late-host.ts";
 import { type HostResult, merged } from "./merged.ts";
 import { StreamPlaces } from "./stream-places.ts";
 

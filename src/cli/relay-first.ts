@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { tryConnect } from "../daemon/connect.ts";
 import { socketPath, stateDirectory } from "../daemon/paths.ts";
-import { introduced, joinStdio } from "./joined.ts";
+import { introduced, joinStdio } from "./relay-stdio.ts";
 
 /** True once it is over; false if nothing was done. `words`: those after `agent relay`. */
 export const relayFirst = async (words: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> => {

@@ -4,6 +4,7 @@ import type { Defects } from "../actors/defects.ts";
 import { attempt } from "../actors/machine/attempt.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { artifactsOfReplies } from "./artifacts.ts";
+import { ClientConnection } from "./connection.ts";
 import { startingFibers } from "./fibers.ts";
 import type { Guard } from "./guard.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
@@ -15,7 +16,6 @@ import { referencedAside } from "./offline.ts";
 import type { Environment } from "./paths.ts";
 import type { makePeers } from "./peer.ts";
 import { atStart, type OwnedStateDirectory } from "./place.ts";
-import { Session } from "./session.ts";
 import { listen, type SocketServer } from "./socket.ts";
 import type { Turns } from "./turns.ts";
 
@@ -60,6 +60,14 @@ export const serveSocket = (
       const judgedSocket = isTest ? judged(socket, output.inline_max_bytes) : socket;
       const { principalOf } = services.runtime;
       const lane = turns.lane();
-      return new Session(judgedSocket, { services, callerOf, principalOf, run, defects, guard, turns: lane });
+      return new ClientConnection(judgedSocket, {
+        services,
+        callerOf,
+        principalOf,
+        run,
+        defects,
+        guard,
+        turns: lane,
+      });
     });
   });

@@ -9,15 +9,15 @@ import { clearName } from "../base/files/regular-file.ts";
 import { BACKLOG_MAX, CONNECTION_IDLE_MIN_MS, DAEMON_DRAIN_MS, FAREWELLS_MAX } from "../base/limits.ts";
 import { encodeEnvelope, errorEnvelope } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import type { ClientConnection } from "./connection.ts";
 import { farewell } from "./farewell.ts";
 import { UNREADABLE } from "./request.ts";
-import type { Session } from "./session.ts";
 
 export interface SocketServer {
   connections(): number;
   inFlight(): number;
   /**
-   * Accepts no new connections and drains each session. Completes when all are closed, by force after
+   * Accepts no new connections and drains each connection. Completes when all are closed, by force after
    * DAEMON_DRAIN_MS.
    */
   drain(reason: HoldfastError): Effect.Effect<void>;
@@ -36,7 +36,7 @@ export interface SocketServer {
 export const listen = (
   path: string,
   connectionsMax: number,
-  open: (socket: Socket) => Session,
+  open: (socket: Socket) => ClientConnection,
 ): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const listener = new Listener(path, connectionsMax, open);
@@ -47,8 +47,8 @@ export const listen = (
 class Listener implements SocketServer {
   private readonly path: string;
   private readonly connectionsMax: number;
-  private readonly open: (socket: Socket) => Session;
-  private readonly sessions = new Map<Socket, Session>();
+  private readonly open: (socket: Socket) => ClientConnection;
+  private readonly opened = new Map<Socket, ClientConnection>();
   /** Rejected clients that may not have read the reason yet. */
   private readonly turnedAway = new Set<Socket>();
   private server: Server;
@@ -56,7 +56,7 @@ class Listener implements SocketServer {
   private bound: string | undefined;
   private onEmpty: (() => void) | undefined;
 
-  constructor(path: string, connectionsMax: number, open: (socket: Socket) => Session) {
+  constructor(path: string, connectionsMax: number, open: (socket: Socket) => ClientConnection) {
     this.path = path;
     this.connectionsMax = connectionsMax;
     this.open = open;
@@ -64,11 +64,11 @@ class Listener implements SocketServer {
   }
 
   connections(): number {
-    return this.sessions.size;
+    return this.opened.size;
   }
 
   inFlight(): number {
-    return [...this.sessions.values()].reduce((sum, session) => sum + session.inFlight(), 0);
+    return [...this.opened.values()].reduce((sum, connection) => sum + connection.inFlight(), 0);
   }
 
   bind(): Effect.Effect<void, HoldfastError> {
@@ -78,14 +78,14 @@ class Listener implements SocketServer {
   }
 
   end(): void {
-    for (const socket of [...this.sessions.keys(), ...this.turnedAway]) socket.destroy();
+    for (const socket of [...this.opened.keys(), ...this.turnedAway]) socket.destroy();
     this.close();
   }
 
   refuse(reason: HoldfastError): boolean {
     if (!this.isOpen) return false;
     this.close();
-    for (const session of this.sessions.values()) session.refuse(reason);
+    for (const connection of this.opened.values()) connection.refuse(reason);
     return true;
   }
 
@@ -94,7 +94,7 @@ class Listener implements SocketServer {
       this.server = this.newServer();
       return Effect.map(this.bind(), () => {
         this.isOpen = true;
-        for (const session of this.sessions.values()) session.refuse(undefined);
+        for (const connection of this.opened.values()) connection.refuse(undefined);
       });
     });
   }
@@ -103,8 +103,8 @@ class Listener implements SocketServer {
     return Effect.callback<void>((resume) => {
       this.close();
       this.onEmpty = () => resume(Effect.void);
-      if (this.sessions.size === 0) this.onEmpty();
-      for (const session of this.sessions.values()) session.drain(reason);
+      if (this.opened.size === 0) this.onEmpty();
+      for (const connection of this.opened.values()) connection.drain(reason);
     }).pipe(Effect.timeoutOption(DAEMON_DRAIN_MS), Effect.asVoid);
   }
 
@@ -129,15 +129,15 @@ class Listener implements SocketServer {
   }
 
   private newServer(): Server {
-    const { sessions } = this;
+    const { opened } = this;
     return createServer({ allowHalfOpen: true }, (socket) => {
-      if (sessions.size >= this.connectionsMax && !this.makeRoom())
-        return turnAway(socket, sessions.size, this.turnedAway);
+      if (opened.size >= this.connectionsMax && !this.makeRoom())
+        return turnAway(socket, opened.size, this.turnedAway);
       socket.once("close", () => {
-        sessions.delete(socket);
-        if (sessions.size === 0) this.onEmpty?.();
+        opened.delete(socket);
+        if (opened.size === 0) this.onEmpty?.();
       });
-      sessions.set(socket, this.open(socket));
+      opened.set(socket, this.open(socket));
     });
   }
 
@@ -146,21 +146,23 @@ class Listener implements SocketServer {
    * connections lock nobody out.
    */
   private makeRoom(): boolean {
-    let longest: { readonly socket: Socket; readonly session: Session; readonly since: number } | undefined;
-    for (const [socket, session] of this.sessions) {
-      const since = session.idleSince();
+    let longest:
+      | { readonly socket: Socket; readonly connection: ClientConnection; readonly since: number }
+      | undefined;
+    for (const [socket, connection] of this.opened) {
+      const since = connection.idleSince();
       if (since !== undefined && since < (longest?.since ?? Number.POSITIVE_INFINITY))
-        longest = { socket, session, since };
+        longest = { socket, connection, since };
     }
     if (longest === undefined || performance.now() - longest.since < CONNECTION_IDLE_MIN_MS) return false;
-    const { socket, session } = longest;
-    session.turnOut(
+    const { socket, connection } = longest;
+    connection.turnOut(
       new HoldfastError(
         "QUEUE_FULL",
-        `${this.sessions.size} connections were open, and this one was idle: it was closed for another client.`,
+        `${this.opened.size} connections were open, and this one was idle: it was closed for another client.`,
       ),
     );
-    this.sessions.delete(socket);
+    this.opened.delete(socket);
     return true;
   }
 }

@@ -1,11 +1,11 @@
 /** The parts that the whole runtime shares: its ports, its clock, the living workers, and the search for a worker. */
 
 import { Clock, Effect, type Scope } from "effect";
-import { makeBridge } from "../actors/bridge.ts";
 import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
 import type { Services } from "../actors/ports.ts";
 import { canPause } from "../actors/runtimes.ts";
 import { Sessions } from "../actors/sessions.ts";
+import { makeShared } from "../actors/shared.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { ClockStamp } from "../protocol/clock-stamp.ts";
 import { CONFIGURATION_CHANGED } from "../protocol/configuration-changed.ts";
@@ -135,7 +135,7 @@ export const makeCore = (
       admission.left(id);
       accounts.left(id);
     };
-    const shared = yield* makeBridge(services, { log, trace: services.trace, now });
+    const shared = yield* makeShared(services, { log, trace: services.trace, now });
     const { rested } = admission;
     const roster: Roster = yield* makeRoster(services, { ...shared, gaps, accounts, sessions, rested }, left);
 

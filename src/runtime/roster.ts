@@ -1,14 +1,14 @@
 /** The living workers, below the fibers of their supervisors. Their fibers end with the runtime; their agents do not. */
 import { Effect, type Scope } from "effect";
-import type { Bridge } from "../actors/bridge.ts";
 import type { Services } from "../actors/ports.ts";
+import type { SharedParts } from "../actors/shared.ts";
 import {
   type FiberView,
   type SupervisedWorker,
   Supervisor,
   type WorkerFiberEnd,
 } from "../actors/supervisor/supervisor.ts";
-import { Shell, type Worker, type WorkerEntry } from "../actors/worker/worker.ts";
+import { LiveWorker, type Worker, type WorkerEntry } from "../actors/worker/worker.ts";
 
 export interface Roster {
   readonly live: ReadonlyMap<string, Worker>;
@@ -29,14 +29,14 @@ export interface Roster {
 
 export const makeRoster = (
   services: Services,
-  bridge: Bridge,
+  shared: SharedParts,
   /** Called for each worker whose life has ended, not for those let go with the runtime. */
   left: (id: string) => void,
 ): Effect.Effect<Roster, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const live = new Map<string, Shell>();
+    const live = new Map<string, LiveWorker>();
     const endings = new Map<string, Set<() => void>>();
-    const root = new Supervisor("root", yield* Effect.scope, bridge.fork, services);
+    const root = new Supervisor("root", yield* Effect.scope, shared.fork, services);
     const supervisors = new Map<string, Supervisor>();
 
     const supervisorAt = (under: readonly string[]): Supervisor =>
@@ -72,7 +72,7 @@ export const makeRoster = (
       live,
       supervise: (enlisted, under = []) =>
         Effect.sync(() => {
-          const worker = new Shell(services, bridge, enlisted);
+          const worker = new LiveWorker(services, shared, enlisted);
           live.set(worker.id, worker);
           supervisorAt(under).start(worker, onEnd);
         }),

@@ -11,7 +11,7 @@ import { runtimeNamed, unableTo } from "../actors/runtimes.ts";
 import { confine } from "../actors/worker/launching.ts";
 import type { Repository, SandboxedLaunch } from "../actors/workspaces.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
-import { refusal, refused } from "../adapters/gateway.ts";
+import { refusal, refused } from "../adapters/spec-refusal.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { addedDirectories, missingDirectory } from "../protocol/extensions.ts";
 import { FEDERATED } from "../protocol/peer.ts";

@@ -1,10 +1,10 @@
 /** Settings for some hosts: other variables and other keys of nodes, by patterns of host names. */
 import { didYouMean } from "../base/suggest.ts";
-import { check, plainKeys, type Subject } from "./issues.ts";
 import { type LocatedMap, type LocatedValue, mergePatch, valueAt } from "./located.ts";
 import type { Problems } from "./problems.ts";
 import { SupervisorPatch, TEXT_KEYS, WorkerPatch } from "./schema.ts";
 import { type Scope, substituteAll } from "./variables.ts";
+import { check, plainKeys, type Subject } from "./zod-problems.ts";
 
 /** Matches a pattern such as `build-*` or `web?`; host names ignore case. */
 export const matchesHost = (pattern: string, host: string): boolean => {

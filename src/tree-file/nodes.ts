@@ -7,7 +7,6 @@ import { placementProblems } from "../protocol/placed-tree.ts";
 import { SupervisorConfig, type SupervisorNode, type TreeNodeSpec } from "../protocol/tree.ts";
 import type { RestartPolicy } from "../protocol/worker.ts";
 import type { Hosts } from "./hosts.ts";
-import { checkKeys, isWritten, plainKeys, type Subject } from "./issues.ts";
 import {
   describe,
   type FilePlace,
@@ -20,6 +19,7 @@ import {
 import { RootKeys, SupervisorKeys, TEXT_KEYS, WorkerKeys } from "./schema.ts";
 import { entriesOf, type NodeScope, type Sources } from "./sources.ts";
 import { PROGRAM_WORDS, workerSpec } from "./workers.ts";
+import { checkKeys, isWritten, plainKeys, type Subject } from "./zod-problems.ts";
 
 export interface Walk {
   readonly sources: Sources;

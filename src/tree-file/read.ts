@@ -8,7 +8,6 @@ import { didYouMean } from "../base/suggest.ts";
 import { type AddedKinds, NO_KINDS_ADDED } from "../commands/kinds.ts";
 import { NodeName, SupervisorConfig, type SupervisorNode, type TreeSpec } from "../protocol/tree.ts";
 import { readHosts } from "./hosts.ts";
-import { check, isWritten, type Subject } from "./issues.ts";
 import { describe, type FilePlace, type LocatedMap, type LocatedValue, plain, valueAt } from "./located.ts";
 import { addPlacementProblems, addSignificanceProblems, readRoot, type Walk } from "./nodes.ts";
 import { inStartOrder } from "./order.ts";
@@ -17,6 +16,7 @@ import { type FileSchedule, readSchedules } from "./schedules.ts";
 import { TopKeys } from "./schema.ts";
 import { openFile, type ReadFile, type Sources } from "./sources.ts";
 import { type Scope, substituteAll, withVariables } from "./variables.ts";
+import { check, isWritten, type Subject } from "./zod-problems.ts";
 
 export interface TreeFileInput {
   /** Absolute: this file owns the tree. */

@@ -1,7 +1,6 @@
 /** `schedules:` of a holdfast.yaml: each is a worker with the times at which it starts. */
 import { SCHEDULES_MAX } from "../base/limits.ts";
 import { cronProblem, NEVER_ENDS, REPLACES_ALL, ScheduleSpec } from "../protocol/schedule-spec.ts";
-import { checkKeys, plainKeys, type Subject } from "./issues.ts";
 import {
   describe,
   type FilePlace,
@@ -13,6 +12,7 @@ import {
 import { ScheduleKeys, TEXT_KEYS } from "./schema.ts";
 import type { Sources } from "./sources.ts";
 import { PROGRAM_WORDS, workerSpec } from "./workers.ts";
+import { checkKeys, plainKeys, type Subject } from "./zod-problems.ts";
 
 const SCHEDULE: Subject = {
   what: "a schedule",

@@ -36,7 +36,7 @@ import { WorkerMcp } from "../protocol/spawn-mcp.ts";
 import { type Field, type KeyedFields, NAME_FORM, specKeys } from "../protocol/spec-fields.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
 import { OnBreach, OutputSchema, RestartPolicy } from "../protocol/worker.ts";
-import { ABOUT_KEY } from "./issues.ts";
+import { ABOUT_KEY } from "./zod-problems.ts";
 
 /** An amount as people write it, or a plain number. */
 const amount = <T>(read: (text: string) => Reading<T>, needs: string) =>

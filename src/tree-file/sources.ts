@@ -3,7 +3,6 @@ import { dirname, resolve } from "node:path";
 import type { Reading } from "../base/durations.ts";
 import { TREE_FILE_MAX_BYTES, TREE_INCLUDE_DEPTH_MAX, TREE_INCLUDES_MAX } from "../base/limits.ts";
 import type { AddedKinds } from "../commands/kinds.ts";
-import { check, plainKeys } from "./issues.ts";
 import {
   type FilePlace,
   type LocatedMap,
@@ -16,6 +15,7 @@ import type { Problems } from "./problems.ts";
 import { IncludeKeys } from "./schema.ts";
 import { readSyntax } from "./syntax.ts";
 import { type Scope, substituteAll, withVariables } from "./variables.ts";
+import { check, plainKeys } from "./zod-problems.ts";
 
 /** The text of a file of at most `maxBytes`, or the reason as the rest of a sentence: `does not exist`. */
 export type ReadFile = (path: string, maxBytes: number) => Reading<string>;

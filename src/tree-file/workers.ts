@@ -12,10 +12,10 @@ import {
 } from "../commands/kinds.ts";
 import { plainFields } from "../protocol/spec-fields.ts";
 import { type Ready, type RunLimits, WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
-import { isWritten } from "./issues.ts";
 import { type FilePlace, type LocatedMap, placeOfKey, valueAt } from "./located.ts";
 import { WorkerKeys } from "./schema.ts";
 import type { Sources } from "./sources.ts";
+import { isWritten } from "./zod-problems.ts";
 
 /** Other tools' words for a worker's program. */
 export const PROGRAM_WORDS = { command: "its program is argv, a list: argv: [npm, run, dev]" };

@@ -1,7 +1,7 @@
 /** MCP servers of a worker in the plan of each kind. */
 import { describe, expect, it } from "vitest";
-import { refusal } from "../../src/adapters/gateway.ts";
 import { adapters, builtIn } from "../../src/adapters/registry.ts";
+import { refusal } from "../../src/adapters/spec-refusal.ts";
 import { MCP_SERVERS } from "../../src/protocol/extensions.ts";
 import { WorkerSpec } from "../../src/protocol/worker.ts";
 

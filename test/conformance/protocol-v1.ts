@@ -56,7 +56,7 @@ const sentences: Contract["sentences"] = {
       done: ["RequestsInFlight", "daemon/requests-in-flight"],
       held: [
         "is in an artifact, of which the answer has the summary, and others are answered meanwhile",
-        "daemon/session.int",
+        "daemon/connection.int",
       ],
     },
     {
@@ -98,7 +98,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "`trace_id` is repeated",
       done: ["metaOf", "protocol/envelope-v1"],
-      held: ["repeats the trace id, and names a request that gave no id", "daemon/session.int"],
+      held: ["repeats the trace id, and names a request that gave no id", "daemon/connection.int"],
     },
     {
       says: "`profiles` names the active profiles: those of which each reserved command has a handler",
@@ -203,7 +203,7 @@ const sentences: Contract["sentences"] = {
       done: ["watch", "daemon/handlers/watch"],
       held: [
         "sends each record from the cursor as progress numbered from 0, then where to go on",
-        "daemon/session.int",
+        "daemon/connection.int",
       ],
     },
     {
@@ -219,7 +219,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "progress payloads are small",
       done: ["artifactizer", "protocol/artifactize"],
-      held: ["of a stream is in an artifact too, at its place between the others", "daemon/session.int"],
+      held: ["of a stream is in an artifact too, at its place between the others", "daemon/connection.int"],
     },
     {
       says: "progress holds no secrets (docs/reference/secrets.md: what is found, and what is not)",
@@ -362,7 +362,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "EENVELOPE: what is no request is told so",
       done: ["parseRequest", "daemon/request"],
-      held: ["refuses bad JSON, an unknown command and bad data, and goes on", "daemon/session.int"],
+      held: ["refuses bad JSON, an unknown command and bad data, and goes on", "daemon/connection.int"],
     },
     {
       says: "ENOTFOUND: what is named is not there",
@@ -372,7 +372,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "ECANCELED: the user stopped it",
       done: ["RequestsInFlight", "daemon/requests-in-flight"],
-      held: ["cancels a request by its id, and says when there is none", "daemon/session.int"],
+      held: ["cancels a request by its id, and says when there is none", "daemon/connection.int"],
     },
     {
       says: "ERUNTIME, ETIMEOUT, EPOLICY, ESKILLDOWN, EIO and the others: each is given by some error",
@@ -475,7 +475,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "what is no command of ours is answered, in the same shape",
       done: ["parseRequest", "daemon/request"],
-      held: ["refuses bad JSON, an unknown command and bad data, and goes on", "daemon/session.int"],
+      held: ["refuses bad JSON, an unknown command and bad data, and goes on", "daemon/connection.int"],
     },
     {
       says: "custom skills may define commands",
@@ -492,7 +492,7 @@ const sentences: Contract["sentences"] = {
       done: ["hello", "daemon/handlers/hello"],
       held: [
         "shakes hands: what it speaks, its commands and bounds; and refuses a version or a profile that it has not",
-        "daemon/session.int",
+        "daemon/connection.int",
       ],
     },
     {
@@ -509,7 +509,7 @@ const sentences: Contract["sentences"] = {
       done: ["hello", "daemon/handlers/hello"],
       held: [
         "shakes hands: what it speaks, its commands and bounds; and refuses a version or a profile that it has not",
-        "daemon/session.int",
+        "daemon/connection.int",
       ],
     },
   ],

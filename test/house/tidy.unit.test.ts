@@ -33,7 +33,7 @@ describe("sources", () => {
       String.raw`${sentence}\)?\s*[!=]==\s*["'\x60]\w|${sentence}\??\.(includes|startsWith|endsWith|match|search)\(|/\.test\([\w.()]*${sentence}\)`,
     );
     const foreign = {
-      "tree-file/issues.ts": "zod, where a schema has no sentence of its own",
+      "tree-file/zod-problems.ts": "zod, where a schema has no sentence of its own",
       "tree-file/syntax.ts": "the stack of the engine",
       "store/sqlite/failure.ts": "SQLite",
       "adapters/kinds/gemini-cli/decode.ts": "Gemini CLI, which tells its errors in words alone",

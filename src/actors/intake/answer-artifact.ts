@@ -15,8 +15,8 @@ import { errorOf } from "../../supervisor/child/exits.ts";
 import { newestSeqs } from "../deciding/paging.ts";
 import { attempt, attemptAsync, typed } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
+import { answerBetween } from "./final-answer.ts";
 import { movedError } from "./moved.ts";
-import { answerBetween } from "./output.ts";
 
 /** A worker whose incarnation has ended. */
 interface EndedWorker {

@@ -5,9 +5,9 @@ import { modelAsked } from "../../protocol/extensions.ts";
 import type { RunExit } from "../../protocol/incarnation.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { Bridge } from "../bridge.ts";
 import type { Journal } from "../deciding/journal.ts";
 import type { Services } from "../ports.ts";
+import type { SharedParts } from "../shared.ts";
 import { Intake, type RecordsListener } from "./intake.ts";
 
 export interface Incarnation {
@@ -26,7 +26,7 @@ export interface Incarnation {
 /** The worker as its incarnation sees it. */
 export interface IncarnationWorker {
   readonly services: Pick<Services, "estimate">;
-  readonly bridge: Pick<Bridge, "outputActivity">;
+  readonly shared: Pick<SharedParts, "outputActivity">;
   readonly journal: Journal;
   readonly adapter: AgentAdapter;
   readonly spec: WorkerSpec;
@@ -37,10 +37,10 @@ export const incarnate = (
   opening: Opening,
   begun: Omit<Incarnation, "intake">,
 ): Incarnation => {
-  const { services, spec, journal, adapter, bridge } = worker;
+  const { services, spec, journal, adapter, shared } = worker;
   const account = { model: modelAsked(adapter, spec), estimate: services.estimate ?? ((one) => one) };
   const { run, redact } = begun;
-  const { outputActivity } = bridge;
+  const { outputActivity } = shared;
   const intake = new Intake({
     journal,
     adapter,

@@ -28,7 +28,7 @@ import type { Redactor } from "../../protocol/redact.ts";
 import type { Checkpoint } from "../../store/event-log.ts";
 import { Drafter, type Memory } from "./drafter.ts";
 import type { Piece } from "./framer.ts";
-import { LineReader, type SpoolPlace } from "./spool.ts";
+import { LineReader, type SpoolPlace } from "./line-reader.ts";
 import type { AccountOptions } from "./turn-account.ts";
 
 export interface PullResult {

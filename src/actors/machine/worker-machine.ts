@@ -1,6 +1,6 @@
 /**
  * A worker's life as a state machine. It decides nothing about restarts (the supervisor does) and has no effects: its
- * transition function is pure, and its actions are names that the worker's shell carries out.
+ * transition function is pure, and its actions are names that the living worker carries out.
  *
  *   pending ── START ──▶ starting ── LAUNCHED ──▶ running ── EXITED ──▶ settling ── END ──▶ completed │ failed │ …
  *                           ▲                        │ STOP                 ▲  │
@@ -9,7 +9,7 @@
  *                           └────────────────────────────────────────────────────────────────────────────────────┘
  *
  * WAIT leads from `settling` to `waiting`, where the worker has no process until START. `settling` is the time between the
- * process's exit and the supervisor's answer: the shell reads the last output and sweeps what the agent left behind. A stop
+ * process's exit and the supervisor's answer: the worker reads the last output and sweeps what the agent left behind. A stop
  * with a long grace is a state, so that a second stop is taken at once and means "now". END is accepted in every state: a
  * kill may overtake a start that has recorded nothing yet.
  */
@@ -51,7 +51,7 @@ export interface WorkerInput {
   readonly incarnation: number;
 }
 
-/** The actions that a machine asks of its shell. */
+/** The actions that a machine asks of its worker. */
 export type WorkerAction = "launch" | "terminate" | "killTree" | "settle" | "reportTimeout" | "applyPause";
 
 const unbound = (): void => undefined;
@@ -130,7 +130,7 @@ export const workerMachine = setup({
       on: {
         EXITED: "settling",
         STOP: { target: "stopping", actions: "rememberStop" },
-        // A pause stops the timeout; the shell tells what is left when the agent continues.
+        // A pause stops the timeout; the worker tells what is left when the agent continues.
         PAUSE: { target: ".unbounded", actions: "applyPause" },
         UNPAUSE: { actions: "applyPause" },
         TIME_LEFT: { target: ".timed", actions: "rememberTimeout" },

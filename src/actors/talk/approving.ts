@@ -63,7 +63,7 @@ export class Approving {
 
   private readAgain({ incarnation }: Run): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id, spec, bridge } = this.worker;
+      const { journal, id, spec, shared } = this.worker;
       const stood = pausedMs(this.worker.child().pause, journal.now());
       const rows = (yield* journal.ask(({ views }) => views.openApprovals(id))).filter(
         (row) => row.incarnation === incarnation,
@@ -77,7 +77,7 @@ export class Approving {
       this.note(rows.filter(isOver));
       for (const row of rows.filter((one) => !isOver(one))) {
         // This also leaves out pauses from before the request: better to answer late than early.
-        const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at) - stood);
+        const waited = Math.max(0, shared.wallMs() - Date.parse(row.requested_at) - stood);
         this.asks(row, Math.max(0, patience(spec) - waited));
       }
     });
@@ -251,16 +251,16 @@ export class Approving {
     { approval_id, reply }: RequestedApproval,
     { decision, by, message }: ApprovalDecision,
   ): readonly RecordDraft[] {
-    const { id: worker_id, services, bridge, redact } = this.worker;
+    const { id: worker_id, services, shared, redact } = this.worker;
     const { incarnation } = this.worker.child();
     const of = { stream: workerStream(worker_id), worker_id, incarnation };
     const why = message === undefined ? {} : { message: redact.text(message) };
-    const clock = { boot_id: services.boot_id, mono_ns: String(bridge.alarms.now()) };
+    const clock = { boot_id: services.boot_id, mono_ns: String(shared.alarms.now()) };
     const line = this.protocol.answer!(reply, { decision, ...why });
     return [
       { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
       {
-        ...lineDraft(worker_id, newId(bridge.wallMs()), { text: line, purpose: "answer" }),
+        ...lineDraft(worker_id, newId(shared.wallMs()), { text: line, purpose: "answer" }),
         incarnation,
       },
     ];

@@ -23,7 +23,7 @@ const isWanted = (worker: Speaker, run: Run): boolean =>
  * since nobody asked for one: a daemon that takes over starts this wait anew.
  */
 export const endLingering = (worker: Speaker, run: Run, isBusy: () => boolean): void => {
-  worker.bridge.alarms.after(EXIT_AFTER_END_MS, () => {
+  worker.shared.alarms.after(EXIT_AFTER_END_MS, () => {
     if (!isWanted(worker, run)) return;
     if (isBusy() || isPaused(worker.child())) endLingering(worker, run, isBusy);
     else worker.tell({ type: "STOP", grace_ms: worker.spec.grace_ms, signal: "SIGTERM" });
@@ -35,6 +35,6 @@ export const endLingering = (worker: Speaker, run: Run, isBusy: () => boolean): 
  * ask for permission, and begins another turn when done. After BACKGROUND_WAIT_MAX_MS without that, calls `end`.
  */
 export const awaitBackground = (worker: Speaker, run: Conversation, end: () => void): Alarm =>
-  worker.bridge.alarms.after(BACKGROUND_WAIT_MAX_MS, () => {
+  worker.shared.alarms.after(BACKGROUND_WAIT_MAX_MS, () => {
     if (isWanted(worker, run) && !run.input.isStdinClosed()) end();
   });

@@ -316,9 +316,9 @@ export class Mailing {
 
   /** False if the budget allows no more turns: the message is tried again on each tick, until a person allows more. */
   private takesTurn(open: readonly MessageRow[], incarnation: number): boolean {
-    const { bridge } = this.worker;
+    const { shared } = this.worker;
     const isBusy = this.turn !== undefined || isUnderWay(open, incarnation);
-    if (bridge.accounts.takesTurn(this.worker, isBusy ? 1 : 0)) return true;
+    if (shared.accounts.takesTurn(this.worker, isBusy ? 1 : 0)) return true;
     this.isHeld = true;
     this.failed = true;
     return false;

@@ -2,17 +2,17 @@
 import type { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { Redactor } from "../../protocol/redact.ts";
-import type { Bridge } from "../bridge.ts";
 import type { ActivityClock } from "../clocks/activity-clock.ts";
 import type { Journal } from "../deciding/journal.ts";
 import type { Incarnation } from "../intake/incarnation.ts";
 import type { MachineEvent } from "../machine/worker-machine.ts";
 import type { Services } from "../ports.ts";
+import type { SharedParts } from "../shared.ts";
 import type { Spender } from "../spending.ts";
 
 export interface Speaker extends Spender {
   readonly services: Services;
-  readonly bridge: Bridge;
+  readonly shared: SharedParts;
   readonly journal: Journal;
   readonly activityClock: ActivityClock;
   /** Masks the secrets that the agent was given. */

@@ -8,22 +8,22 @@ import type { SweepReport } from "../../protocol/records.ts";
 import { ABANDONED } from "../../supervisor/child/exits.ts";
 import { discard } from "./launching.ts";
 import { durationOf } from "./limiting.ts";
-import type { Shell } from "./worker.ts";
+import type { LiveWorker } from "./worker.ts";
 
-export const abandon = (shell: Shell, defect: unknown): Effect.Effect<void> =>
+export const abandon = (worker: LiveWorker, defect: unknown): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const { services, incarnation, id } = shell;
-    services.defects.tell(`worker ${id} is abandoned: its supervision failed`, shell.masked(defect));
-    const duration_ms = durationOf(shell);
-    shell.detach();
-    if (shell.starting !== undefined) discard(services, shell.starting);
+    const { services, incarnation, id } = worker;
+    services.defects.tell(`worker ${id} is abandoned: its supervision failed`, worker.masked(defect));
+    const duration_ms = durationOf(worker);
+    worker.detach();
+    if (worker.starting !== undefined) discard(services, worker.starting);
     let exit = incarnation?.exit;
     let sweep: SweepReport | undefined;
     if (incarnation !== undefined) {
       const { run } = incarnation;
-      yield* shell.call("the kill", () => run.kill(), undefined);
+      yield* worker.call("the kill", () => run.kill(), undefined);
       exit ??= yield* exitInTime(run);
-      sweep = yield* shell.call("the sweep", async () => run.posix?.sweep(), undefined);
+      sweep = yield* worker.call("the sweep", async () => run.posix?.sweep(), undefined);
       run.dispose();
     }
     const told = {
@@ -31,7 +31,7 @@ export const abandon = (shell: Shell, defect: unknown): Effect.Effect<void> =>
       error: ABANDONED,
       ...(sweep === undefined ? {} : { sweep }),
     };
-    yield* shell.journal.fact({ type: "abandoned", ...told, duration_ms }, [], shell.forgetCheckpoints());
+    yield* worker.journal.fact({ type: "abandoned", ...told, duration_ms }, [], worker.forgetCheckpoints());
   });
 
 const exitInTime = (run: Run): Effect.Effect<RunExit | undefined> =>

@@ -35,7 +35,7 @@ import type { Confine, SandboxedLaunch } from "../workspaces.ts";
 import { timeoutOf } from "./limiting.ts";
 import { refusalAtLast } from "./session-holding.ts";
 import { spanned } from "./spans.ts";
-import type { Shell } from "./worker.ts";
+import type { LiveWorker } from "./worker.ts";
 import { readyWorkspace } from "./workspaces.ts";
 
 interface StartedRun {
@@ -44,54 +44,54 @@ interface StartedRun {
   readonly opening: Opening;
 }
 
-export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =>
+export const launch = (worker: LiveWorker, incarnation: number): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const { journal, bridge } = shell;
-    shell.startError = undefined;
-    const resumes = isBegun(shell, incarnation)
+    const { journal, shared } = worker;
+    worker.startError = undefined;
+    const resumes = isBegun(worker, incarnation)
       ? (journal.child().resumes ?? undefined)
-      : yield* begin(shell, incarnation);
+      : yield* begin(worker, incarnation);
     // The worker was killed before this incarnation began.
     if (!journal.child().open) return;
     // Other workers may have spent the budget meanwhile.
-    bridge.accounts.look(shell);
-    shell.activityClock.begin(incarnation, journal.now());
-    const started = yield* Effect.result(typed(start(shell, incarnation, resumes)));
+    shared.accounts.look(worker);
+    worker.activityClock.begin(incarnation, journal.now());
+    const started = yield* Effect.result(typed(start(worker, incarnation, resumes)));
     if (Result.isFailure(started)) {
-      shell.startError = redactError(started.failure, shell.redact);
-      shell.tell({ type: "EXITED" });
+      worker.startError = redactError(started.failure, worker.redact);
+      worker.tell({ type: "EXITED" });
       return;
     }
     const { run, argv, opening } = started.success;
-    const { redact } = shell;
+    const { redact } = worker;
     crashPoint("launch-before-record");
-    yield* journal.fact({ type: "launched", spawned: spawnedOf(shell, run, argv) });
+    yield* journal.fact({ type: "launched", spawned: spawnedOf(worker, run, argv) });
     crashPoint("launch-after-record");
-    const timeout_ms = timeoutOf(shell);
+    const timeout_ms = timeoutOf(worker);
     // Set this before the machine is told: it may be waiting to stop the run.
     const begun = { run, redact, program: programOf(argv), exit: undefined, signals: [] };
-    shell.incarnation = incarnate(shell, opening, begun);
-    shell.listen(shell.incarnation);
-    if (shell.mail !== undefined) shell.fork(shell.mail.attach(run));
-    shell.starting = undefined;
-    shell.tell({ type: "LAUNCHED", timeout_ms });
-    shell.pauseAgain();
-  }).pipe(spanned("launch", shell.id));
+    worker.incarnation = incarnate(worker, opening, begun);
+    worker.listen(worker.incarnation);
+    if (worker.mail !== undefined) worker.fork(worker.mail.attach(run));
+    worker.starting = undefined;
+    worker.tell({ type: "LAUNCHED", timeout_ms });
+    worker.pauseAgain();
+  }).pipe(spanned("launch", worker.id));
 
 /** True if the beginning went on record with the end of the incarnation before it. */
-const isBegun = ({ journal }: Shell, incarnation: number): boolean => {
+const isBegun = ({ journal }: LiveWorker, incarnation: number): boolean => {
   const child = journal.child();
   return child.open && child.incarnation === incarnation;
 };
 
 /** Waits for its turn and records the beginning; returns the session that it resumes. */
-const begin = (shell: Shell, incarnation: number): Effect.Effect<string | undefined> =>
+const begin = (worker: LiveWorker, incarnation: number): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
-    yield* inTurn(shell);
-    const resumes = yield* sessionSoFar(shell);
+    yield* inTurn(worker);
+    const resumes = yield* sessionSoFar(worker);
     const reason = incarnation === 1 ? "spawn" : "restart";
     const going_on = resumes === undefined ? {} : { resumes };
-    yield* shell.journal.fact({ type: "begin", incarnation, reason, ...going_on });
+    yield* worker.journal.fact({ type: "begin", incarnation, reason, ...going_on });
     return resumes;
   });
 
@@ -100,33 +100,33 @@ const begin = (shell: Shell, incarnation: number): Effect.Effect<string | undefi
  * there is nothing to wait for or look up in between: a slot, the budget, or the session of a conversation.
  */
 export const goingOn =
-  (shell: Shell): NextInput =>
+  (worker: LiveWorker): NextInput =>
   ({ commands }) => {
-    const { journal, adapter, bridge, turn } = shell;
+    const { journal, adapter, shared, turn } = worker;
     const isAtOnce = commands.some((command) => command.type === "restart_after" && command.delay_ms <= 0);
     const mayBegin =
-      adapter.sessions_under === undefined && (turn?.isFree() ?? true) && bridge.accounts.isFree(shell);
+      adapter.sessions_under === undefined && (turn?.isFree() ?? true) && shared.accounts.isFree(worker);
     if (!isAtOnce || !mayBegin) return undefined;
     return { type: "begin", incarnation: journal.child().incarnation + 1, reason: "restart" };
   };
 
 /** Waits for a slot, for memory and for the budget. */
-const inTurn = (shell: Shell): Effect.Effect<void> =>
+const inTurn = (worker: LiveWorker): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const turn = shell.turn?.();
+    const turn = worker.turn?.();
     if (turn !== undefined) yield* Effect.promise(() => turn);
-    const paid = shell.bridge.accounts.gate(shell);
+    const paid = worker.shared.accounts.gate(worker);
     if (paid !== undefined) yield* Effect.promise(() => paid);
   });
 
 /** The session of the earlier incarnations. */
-const sessionSoFar = ({ journal, adapter, id }: Shell): Effect.Effect<string | undefined> =>
+const sessionSoFar = ({ journal, adapter, id }: LiveWorker): Effect.Effect<string | undefined> =>
   adapter.sessions_under === undefined
     ? Effect.undefined
     : journal.ask(({ views }) => views.worker(id)?.session_id ?? undefined);
 
 /** The last turn has no end on record, here or on the node that ran the worker before. */
-const wasInterrupted = ({ journal, adapter, id, spec }: Shell): Effect.Effect<boolean> =>
+const wasInterrupted = ({ journal, adapter, id, spec }: LiveWorker): Effect.Effect<boolean> =>
   adapter.sessions_under === undefined
     ? Effect.succeed(false)
     : Effect.map(
@@ -136,20 +136,20 @@ const wasInterrupted = ({ journal, adapter, id, spec }: Shell): Effect.Effect<bo
       );
 
 const start = (
-  shell: Shell,
+  worker: LiveWorker,
   incarnation: number,
   session: string | undefined,
 ): Effect.Effect<StartedRun, HoldfastError> =>
   Effect.gen(function* () {
-    const { services, bridge, journal, adapter, spec, id } = shell;
+    const { services, shared, journal, adapter, spec, id } = worker;
     const isStopped = (): boolean => journal.child().stop !== null;
-    const elsewhere = yield* refusalAtLast(shell, session ?? askedSession(spec), isStopped);
+    const elsewhere = yield* refusalAtLast(worker, session ?? askedSession(spec), isStopped);
     if (elsewhere !== undefined) return yield* Effect.fail(elsewhere);
-    yield* leased(shell);
-    if (shell.beginning.unlaunchable !== undefined) return yield* Effect.fail(shell.beginning.unlaunchable);
-    const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
+    yield* leased(worker);
+    if (worker.beginning.unlaunchable !== undefined) return yield* Effect.fail(worker.beginning.unlaunchable);
+    const refused = shared.sessions.claim(worker, session ?? askedSession(spec));
     if (refused !== undefined) return yield* Effect.fail(refused);
-    const workspace = spec.worktree === undefined ? undefined : yield* readyWorkspace(shell, incarnation);
+    const workspace = spec.worktree === undefined ? undefined : yield* readyWorkspace(worker, incarnation);
     const situated = workspace === undefined ? spec : { ...spec, cwd: workspace.cwd };
     const prepared = yield* services.prepare(
       adapter,
@@ -157,10 +157,10 @@ const start = (
       incarnation,
       session,
       id,
-      yield* wasInterrupted(shell),
+      yield* wasInterrupted(worker),
     );
     const { argv, stdin } = prepared.plan;
-    shell.redact = redactorOf(prepared.secrets);
+    worker.redact = redactorOf(prepared.secrets);
     if (isStopped()) return yield* Effect.fail(stoppedBefore());
     const warned = warningsOf(id, incarnation, adapter.kind, prepared.plan.warnings);
     if (warned.length > 0) yield* journal.note(warned, ON_RECORD);
@@ -179,7 +179,7 @@ const start = (
               argv,
             ),
           );
-    const run = yield* made(shell, {
+    const run = yield* made(worker, {
       worker_id: id,
       incarnation,
       argv: confined?.argv ?? argv,
@@ -197,7 +197,7 @@ const start = (
   });
 
 /** A worker of a cluster starts only while its node holds the lease; without it, it waits here until it is stopped. */
-const leased = ({ spec: { placed }, services, journal }: Shell): Effect.Effect<void, HoldfastError> =>
+const leased = ({ spec: { placed }, services, journal }: LiveWorker): Effect.Effect<void, HoldfastError> =>
   Effect.gen(function* () {
     if (placed === undefined) return;
     while (services.leases?.holds(placed) !== true) {
@@ -245,24 +245,24 @@ const stoppedBefore = (): HoldfastError =>
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);
 
 /** A rejection, too, if the runtime is not there any more. */
-const launchedBy = async ({ services, spec }: Shell, request: LaunchRequest): Promise<Run> =>
+const launchedBy = async ({ services, spec }: LiveWorker, request: LaunchRequest): Promise<Run> =>
   runtimeNamed(services, spec.runtime).launch(request);
 
 /**
  * Launches the agent within LAUNCH_MAX_MS and leaves no process that nobody holds. A lack of descriptors, processes or
  * memory is not the agent's fault: the launch is tried again until that time is up.
  */
-const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, HoldfastError> => {
-  const { services, journal } = shell;
+const made = (worker: LiveWorker, request: LaunchRequest): Effect.Effect<Run, HoldfastError> => {
+  const { services, journal } = worker;
   const since = journal.now();
   let tries = 0;
   const attempt = Effect.andThen(
     // Asked again right before each try, since time may have passed.
-    leased(shell),
+    leased(worker),
     Effect.suspend(() => {
       tries += 1;
-      const launching = launchedBy(shell, request);
-      shell.starting = launching;
+      const launching = launchedBy(worker, request);
+      worker.starting = launching;
       return attemptAsync(() => launching);
     }),
   );
@@ -281,7 +281,7 @@ const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, Holdfast
     duration: LAUNCH_MAX_MS,
     orElse: () =>
       Effect.suspend(() => {
-        if (shell.starting !== undefined) discard(services, shell.starting);
+        if (worker.starting !== undefined) discard(services, worker.starting);
         return Effect.fail(
           new HoldfastError("EXEC_FAILED", `The agent was not started within ${LAUNCH_MAX_MS / 1000} s.`),
         );
@@ -315,7 +315,7 @@ const processesOf = ({ posix, ref }: Run): Omit<SpawnedProcess, "argv" | "backen
 };
 
 export const spawnedOf = (
-  { services, spec, redact }: Pick<Shell, "services" | "spec" | "redact">,
+  { services, spec, redact }: Pick<LiveWorker, "services" | "spec" | "redact">,
   run: Run,
   argv: readonly string[],
 ): SpawnedProcess => ({

@@ -6,7 +6,7 @@ import type { RecordDraft } from "../../protocol/records.ts";
 import { toolKeyOf, toolNameOf } from "../../protocol/tool-calls.ts";
 import type { RecordFilter } from "../../store/event-log.ts";
 import type { InterruptedTurn } from "../../supervisor/child/interruption.ts";
-import type { Shell } from "./worker.ts";
+import type { LiveWorker } from "./worker.ts";
 
 /** The number of tools that fit a sentence. They are sorted, so that two readers see the same ones. */
 const TOOLS_NAMED_MAX = 8;
@@ -15,11 +15,11 @@ const TOOLS_NAMED_MAX = 8;
  * For use after the exit. `drafts` are the last records, which are not in the log yet. Undefined if no turn is open.
  */
 export const openTurn = (
-  shell: Shell,
+  worker: LiveWorker,
   drafts: readonly RecordDraft[],
 ): Effect.Effect<InterruptedTurn | undefined> =>
   Effect.gen(function* () {
-    const { journal, adapter, id } = shell;
+    const { journal, adapter, id } = worker;
     if (adapter.sessions_under === undefined) return undefined;
     const { incarnation } = journal.child();
     const [turn] = yield* journal.ask(({ views }) => views.turns(id, 1));
@@ -32,7 +32,7 @@ export const openTurn = (
     const row = yield* journal.ask(({ views }) => views.worker(id));
     const told = drafts.findLast(({ type }) => type === "session_started");
     const session_id = told?.type === "session_started" ? told.payload.session_id : (row?.session_id ?? null);
-    return { tools: toolsWithEffects(adapter, (yield* openTools(shell, drafts)).values()), session_id };
+    return { tools: toolsWithEffects(adapter, (yield* openTools(worker, drafts)).values()), session_id };
   });
 
 /** The tools that may have changed something, if their calls may come again. */
@@ -48,7 +48,10 @@ export const toolsWithEffects = (
 
 type OpenToolCalls = Map<string, string>;
 
-const openTools = ({ journal, id }: Shell, drafts: readonly RecordDraft[]): Effect.Effect<OpenToolCalls> =>
+const openTools = (
+  { journal, id }: LiveWorker,
+  drafts: readonly RecordDraft[],
+): Effect.Effect<OpenToolCalls> =>
   Effect.gen(function* () {
     const filter: RecordFilter = {
       worker_ids: [id],

@@ -3,26 +3,26 @@ import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import { timeoutOf } from "./limiting.ts";
-import type { Shell } from "./worker.ts";
+import type { LiveWorker } from "./worker.ts";
 
 /**
  * Stops or continues the processes as the records say now: a newer record may have replaced the one that asked for
  * this.
  */
-export const applyPause = (shell: Shell): Effect.Effect<void> =>
+export const applyPause = (worker: LiveWorker): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const { incarnation, journal, services, id } = shell;
+    const { incarnation, journal, services, id } = worker;
     if (incarnation === undefined) return;
     const { run } = incarnation;
     if (isPaused(journal.child())) {
       crashPoint("pause-before-signal");
-      yield* shell.call("SIGSTOP", async () => run.pause?.(), undefined);
+      yield* worker.call("SIGSTOP", async () => run.pause?.(), undefined);
       if (isPaused(journal.child()) && run.process() === "running")
         services.report(`worker ${id} is paused, but its agent could not be stopped`);
       return;
     }
-    shell.activityClock.rebase(journal.now());
-    shell.tell({ type: "TIME_LEFT", timeout_ms: timeoutOf(shell) });
+    worker.activityClock.rebase(journal.now());
+    worker.tell({ type: "TIME_LEFT", timeout_ms: timeoutOf(worker) });
     crashPoint("unpause-before-signal");
-    yield* shell.call("SIGCONT", async () => run.unpause?.(), undefined);
+    yield* worker.call("SIGCONT", async () => run.unpause?.(), undefined);
   });

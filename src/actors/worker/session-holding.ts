@@ -8,33 +8,33 @@ import type { HoldfastError } from "../../protocol/errors.ts";
 import { attemptAsync } from "../machine/attempt.ts";
 import type { Leases } from "../ports.ts";
 import type { Resumer } from "../sessions.ts";
-import type { Shell } from "./worker.ts";
+import type { LiveWorker } from "./worker.ts";
 
 /** Called when the agent has told its session, or a boot has found the agent in one. */
-export const holdSession = (shell: Shell, session_id: string): Effect.Effect<void> =>
+export const holdSession = (worker: LiveWorker, session_id: string): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const refused = shell.bridge.sessions.claim(shell, session_id);
-    if (refused !== undefined) return taken(shell, session_id, refused);
+    const refused = worker.shared.sessions.claim(worker, session_id);
+    if (refused !== undefined) return taken(worker, session_id, refused);
     // A cluster that does not answer holds up no agent.
-    shell.fork(
+    worker.fork(
       Effect.flatMap(
-        refusalAtLast(shell, session_id, () => false),
-        (late) => (late === undefined ? Effect.void : taken(shell, session_id, late)),
+        refusalAtLast(worker, session_id, () => false),
+        (late) => (late === undefined ? Effect.void : taken(worker, session_id, late)),
       ),
     );
     return Effect.void;
   });
 
-const taken = (shell: Shell, session_id: string, refused: HoldfastError): Effect.Effect<void> => {
+const taken = (worker: LiveWorker, session_id: string, refused: HoldfastError): Effect.Effect<void> => {
   const holder = String(refused.info.details?.holder);
-  return shell.journal.fact({ type: "session_taken", session_id, holder });
+  return worker.journal.fact({ type: "session_taken", session_id, holder });
 };
 
 /** Claims the session at a boot. If the store cannot be read now, the next start asks again. */
-export const keepSession = (shell: Shell): void => {
-  const { sessions } = shell.bridge;
+export const keepSession = (worker: LiveWorker): void => {
+  const { sessions } = worker.shared;
   try {
-    sessions.claim(shell, sessions.known(shell));
+    sessions.claim(worker, sessions.known(worker));
   } catch {
     // The next reader of the log reports it.
   }
@@ -59,13 +59,13 @@ export const refusalInCluster = (
 
 /** Asks until it is known, or until `isOver` says so. */
 export const refusalAtLast = (
-  shell: Shell,
+  worker: LiveWorker,
   session_id: string | undefined,
   isOver: () => boolean,
 ): Effect.Effect<HoldfastError | undefined> =>
   Effect.gen(function* () {
     while (!isOver()) {
-      const asked = yield* Effect.result(refusalInCluster(shell.services.leases, shell, session_id));
+      const asked = yield* Effect.result(refusalInCluster(worker.services.leases, worker, session_id));
       if (Result.isSuccess(asked)) return asked.success;
       yield* Effect.sleep(CLUSTER_RETRY_MS);
     }

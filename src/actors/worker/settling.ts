@@ -19,16 +19,16 @@ import { durationOf } from "./limiting.ts";
 import { openTurn } from "./open-turn.ts";
 import { restOrWake } from "./passivating.ts";
 import { spanned } from "./spans.ts";
-import type { Shell } from "./worker.ts";
+import type { LiveWorker } from "./worker.ts";
 
-export const settle = (shell: Shell): Effect.Effect<void> =>
+export const settle = (worker: LiveWorker): Effect.Effect<void> =>
   Effect.suspend(() =>
-    shell.incarnation === undefined ? unstarted(shell) : settled(shell, shell.incarnation),
-  ).pipe(spanned("settle", shell.id));
+    worker.incarnation === undefined ? unstarted(worker) : settled(worker, worker.incarnation),
+  ).pipe(spanned("settle", worker.id));
 
 /** Settles an incarnation without a run: no process was started, or its run directory is gone. */
-const unstarted = (shell: Shell): Effect.Effect<void> => {
-  const { journal, startError, adapter } = shell;
+const unstarted = (worker: LiveWorker): Effect.Effect<void> => {
+  const { journal, startError, adapter } = worker;
   // The launch is on record, but the directory is gone: an older log was put back, or somebody removed the directory.
   const isGone = startError === undefined && journal.child().spawned;
   const error = isGone
@@ -37,59 +37,59 @@ const unstarted = (shell: Shell): Effect.Effect<void> => {
   const exit = isGone ? UNKNOWN_EXIT : NOT_STARTED;
   const told = { exit, outcome: failedToStart(error), error, agent_kind: adapter.kind };
   return journal.fact(
-    { type: "exited", ...told, duration_ms: durationOf(shell) },
+    { type: "exited", ...told, duration_ms: durationOf(worker) },
     [],
-    shell.forgetCheckpoints(),
+    worker.forgetCheckpoints(),
   );
 };
 
 /** Only what is a process of this machine can leave something behind that must be searched for. */
 const swept = (
-  shell: Shell,
+  worker: LiveWorker,
   { posix }: Run,
   options: SweepOptions,
 ): Effect.Effect<SweepReport | undefined> =>
-  posix === undefined ? Effect.undefined : shell.call("the sweep", () => posix.sweep(options), undefined);
+  posix === undefined ? Effect.undefined : worker.call("the sweep", () => posix.sweep(options), undefined);
 
 /** The text of the file that the agent's CLI writes at its end. */
-const leftBy = (shell: Shell, { incarnation }: Run): Effect.Effect<string | undefined> => {
-  const { services, adapter, spec, id } = shell;
+const leftBy = (worker: LiveWorker, { incarnation }: Run): Effect.Effect<string | undefined> => {
+  const { services, adapter, spec, id } = worker;
   const name = adapter.leaves?.(spec, incarnation);
   if (name === undefined) return Effect.undefined;
   const dir = launchScriptsIn(services.workerDir(id));
-  return shell.call("reading what the agent left", () => services.files.left(dir, name), undefined);
+  return worker.call("reading what the agent left", () => services.files.left(dir, name), undefined);
 };
 
-const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
+const settled = (worker: LiveWorker, incarnation: Incarnation): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const duration_ms = durationOf(shell);
-    const { journal } = shell;
+    const duration_ms = durationOf(worker);
+    const { journal } = worker;
     const { run, intake, program } = incarnation;
-    const agent_kind = shell.adapter.kind;
+    const agent_kind = worker.adapter.kind;
     const isStopped = journal.child().stop !== null;
     if (isStopped) intake.cut();
     crashPoint("exit-before-sweep");
-    const sweep = yield* swept(shell, run, { trustsLauncher: !isStopped });
+    const sweep = yield* swept(worker, run, { trustsLauncher: !isStopped });
     yield* intake.drain();
-    const stderr_tail = yield* shell.call(
+    const stderr_tail = yield* worker.call(
       "reading stderr",
       () => run.source("stderr").tail(STDERR_TAIL_BYTES),
       "",
     );
-    const left = yield* leftBy(shell, run);
+    const left = yield* leftBy(worker, run);
     const exit = incarnation.exit ?? UNKNOWN_EXIT;
     const { drafts, unended, fault, outcome } = yield* intake.finish({
       status: { code: exit.exit_code, signal: exit.signal },
       signals_sent: incarnation.signals,
       stderr_tail,
       ...(left === undefined ? {} : { left }),
-      ...(shell.mail !== undefined && run.input?.isStdinClosed() === true ? { input_ended: true } : {}),
+      ...(worker.mail !== undefined && run.input?.isStdinClosed() === true ? { input_ended: true } : {}),
       ...(program === undefined ? {} : { program }),
     });
-    shell.detach();
+    worker.detach();
     run.dispose();
-    const artifact = yield* keptAnswer(shell, drafts, outcome.completion);
-    const interrupted = yield* openTurn(shell, drafts);
+    const artifact = yield* keptAnswer(worker, drafts, outcome.completion);
+    const interrupted = yield* openTurn(worker, drafts);
     const unfinished = intake.spending();
     const told = {
       exit,
@@ -105,7 +105,7 @@ const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
     crashPoint("exit-before-record");
     const last = [...drafts, ...unended];
     const exited = { type: "exited", ...told, duration_ms } as const;
-    yield* journal.fact(exited, last, shell.forgetCheckpoints(), goingOn(shell));
-    if (journal.child().state === "waiting") yield* restOrWake(shell);
+    yield* journal.fact(exited, last, worker.forgetCheckpoints(), goingOn(worker));
+    if (journal.child().state === "waiting") yield* restOrWake(worker);
     crashPoint("exit-after-record");
   });

@@ -23,7 +23,6 @@ import type { BootAction } from "../../supervisor/boot/reconcile.ts";
 import type { ChildInput, ChildState } from "../../supervisor/child/inputs.ts";
 import { howToStop } from "../../supervisor/child/session-decisions.ts";
 import { isPaused, wasPaused } from "../../supervisor/holds/pause.ts";
-import type { Bridge } from "../bridge.ts";
 import { ActivityClock } from "../clocks/activity-clock.ts";
 import { Journal } from "../deciding/journal.ts";
 import { SoloDecider, type WorkerDecider, type WorkerListener } from "../deciding/worker-decider.ts";
@@ -35,6 +34,7 @@ import { Life, type MachineHost } from "../machine/living.ts";
 import { makeStepper, type StepResult } from "../machine/stepper.ts";
 import type { MachineEvent, WorkerAction, WorkerContext } from "../machine/worker-machine.ts";
 import type { Services } from "../ports.ts";
+import type { SharedParts } from "../shared.ts";
 import type { SupervisedWorker } from "../supervisor/supervisor.ts";
 import { Approving } from "../talk/approving.ts";
 import { Mailing } from "../talk/mailing.ts";
@@ -112,12 +112,12 @@ export interface Worker extends WorkerListener {
 }
 
 /** A class, not a closure, to save memory: a daemon may have a hundred thousand of them. */
-export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsListener, PacedWork {
+export class LiveWorker implements Worker, SupervisedWorker, MachineHost, RecordsListener, PacedWork {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
   readonly services: Services;
-  readonly bridge: Bridge;
+  readonly shared: SharedParts;
   readonly adapter: AgentAdapter;
   readonly beginning: Beginning;
   readonly turn: WorkerEntry["turn"];
@@ -142,18 +142,18 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
   /** True once the fiber has ended: later callbacks of a run or an alarm start nothing. */
   private isOver = false;
 
-  constructor(services: Services, bridge: Bridge, enlisted: WorkerEntry) {
+  constructor(services: Services, shared: SharedParts, enlisted: WorkerEntry) {
     this.id = enlisted.child.worker_id;
     this.order = enlisted.order;
     this.spec = enlisted.spec;
     this.services = services;
-    this.bridge = bridge;
+    this.shared = shared;
     this.adapter = enlisted.adapter;
     this.beginning = enlisted.beginning;
     this.turn = enlisted.turn;
-    this.decider = enlisted.decider ?? new SoloDecider(bridge.ground, enlisted.child, this);
-    this.journal = new Journal(services, bridge.alarms, this.decider);
-    this.life = new Life(stepper, bridge.alarms, this);
+    this.decider = enlisted.decider ?? new SoloDecider(shared.ground, enlisted.child, this);
+    this.journal = new Journal(services, shared.alarms, this.decider);
+    this.life = new Life(stepper, shared.alarms, this);
     this.activityClock = new ActivityClock(enlisted.spec);
     const { messages } = enlisted.adapter;
     const isOpen = messages !== undefined && converses(enlisted.adapter, enlisted.spec);
@@ -219,7 +219,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
         if (Cause.hasDies(cause)) this.life.mailbox.break(Cause.squash(cause));
       }),
     );
-    Fiber.runIn(this.bridge.fork(contained), this.scope);
+    Fiber.runIn(this.shared.fork(contained), this.scope);
   }
 
   /**
@@ -228,7 +228,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
   inScope<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A | undefined, E> {
     return Effect.suspend(() => {
       if (this.isOver) return Effect.undefined;
-      const fiber = Fiber.runIn(this.bridge.fork(work), this.scope);
+      const fiber = Fiber.runIn(this.shared.fork(work), this.scope);
       return Effect.flatMap(Fiber.await(fiber), (exit) =>
         Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.undefined : exit,
       );
@@ -352,7 +352,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     run.exited.then((exit) => {
       if (this.incarnation !== incarnation) return;
       incarnation.exit = exit;
-      this.bridge.exits.put(this);
+      this.shared.exits.put(this);
     });
   }
 
@@ -387,15 +387,15 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
 const REPEATABLE: ReadonlySet<MachineEvent["type"]> = new Set(["STOP", "PAUSE", "UNPAUSE"]);
 
 /** The machine's first step: afresh, or in the state in which a boot found the worker. */
-const firstStep = (shell: Shell): StepResult => {
-  const { action } = shell.beginning;
-  const { open, incarnation } = shell.child();
+const firstStep = (worker: LiveWorker): StepResult => {
+  const { action } = worker.beginning;
+  const { open, incarnation } = worker.child();
   const { context } = stepper.initial({ incarnation })[0];
   switch (action.type) {
     case "adopt":
       return stepper.step(stepper.at("starting", context), {
         type: "LAUNCHED",
-        timeout_ms: timeoutOf(shell),
+        timeout_ms: timeoutOf(worker),
       });
     case "settle":
       return stepper.step(stepper.at("starting", context), { type: "EXITED" });

@@ -10,7 +10,7 @@ import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import { ON_RECORD } from "../deciding/journal.ts";
 import { attemptAsync } from "../machine/attempt.ts";
-import type { Shell } from "./worker.ts";
+import type { LiveWorker } from "./worker.ts";
 
 /** The workspace on record; undefined if the worker has none or has not been started yet. */
 export const workspaceIn = (log: EventLog, workerId: string): WorkerWorkspace | undefined => {
@@ -27,11 +27,11 @@ export const cwdIn = (log: EventLog, workerId: string, { cwd, worktree }: Worker
  * created, so that the next daemon knows its owner.
  */
 export const readyWorkspace = (
-  shell: Shell,
+  worker: LiveWorker,
   incarnation: number,
 ): Effect.Effect<WorkerWorkspace | undefined, HoldfastError> =>
   Effect.gen(function* () {
-    const { spec, services, journal, id } = shell;
+    const { spec, services, journal, id } = worker;
     const { workspaces } = services;
     if (spec.worktree === undefined || workspaces === undefined) return undefined;
     const known = yield* journal.ask(({ log }) => workspaceIn(log, id));
@@ -40,13 +40,13 @@ export const readyWorkspace = (
     if (known === undefined)
       yield* journal.note([{ type: "worker_workspace_assigned", ...of, payload: workspace }], ON_RECORD);
     const ensured = (signal: AbortSignal) => workspaces.ensure(workspace, spec.client_env, signal);
-    yield* whileWanted(shell, ensured);
+    yield* whileWanted(worker, ensured);
     return workspace;
   });
 
 /** Aborts the work if the worker is stopped: a checkout may take minutes. */
 const whileWanted = <A>(
-  { journal }: Shell,
+  { journal }: LiveWorker,
   work: (signal: AbortSignal) => Promise<A>,
 ): Effect.Effect<A, HoldfastError> => {
   const unwanted = new AbortController();

@@ -21,7 +21,7 @@ import { DAEMON_PROGRAM } from "../package.ts";
 import type { Call } from "../parse.ts";
 import { statusInTime } from "../silence.ts";
 import { tellConfiguration } from "./added-kinds.ts";
-import { countEnds } from "./ends.ts";
+import { countEnds } from "./count-ends.ts";
 
 /** Turns this process into the daemon, which takes over signals, stderr and exit code. Never returns. */
 export const run: CommandHandler = async (context) => {

@@ -5,8 +5,8 @@ import { encodeEnvelope, errorEnvelope } from "../../protocol/envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { CommandHandler, Context } from "../context.ts";
-import { introduced, joinStdio } from "../joined.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
+import { introduced, joinStdio } from "../relay-stdio.ts";
 
 /** The first line is the daemon's answer to a `daemon/status` of the relay, or an error. Everything after it belongs to the client. */
 export const relay: CommandHandler = async (context) => {

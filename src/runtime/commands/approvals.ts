@@ -117,9 +117,10 @@ export class Approvals {
   private viewOf({ reply: _, ...row }: ApprovalRow): ApprovalView {
     const worker = this.views.worker(row.worker_id);
     const within_ms = worker?.spec.approval_within_ms ?? 0;
-    const shell = this.core.roster.live.get(row.worker_id);
-    const counts = row.state === "open" && within_ms > 0 && !(shell !== undefined && isPaused(shell.child()));
-    const left = shell?.approvals?.left(row.approval_id);
+    const living = this.core.roster.live.get(row.worker_id);
+    const counts =
+      row.state === "open" && within_ms > 0 && !(living !== undefined && isPaused(living.child()));
+    const left = living?.approvals?.left(row.approval_id);
     const at = left === undefined ? Date.parse(row.requested_at) + within_ms : this.core.wallMs() + left;
     return {
       ...row,

@@ -1,7 +1,7 @@
 /** Asks an agent, and waits for its answer: the agent's text in the turn that the message begins. */
 import { Effect, Stream } from "effect";
+import { textBetween } from "../../actors/intake/final-answer.ts";
 import { movedError } from "../../actors/intake/moved.ts";
-import { textBetween } from "../../actors/intake/output.ts";
 import { byOf, USER } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { WorkerError } from "../../protocol/records.ts";

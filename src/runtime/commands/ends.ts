@@ -1,4 +1,4 @@
-/** Waits for the end of a worker, which its shell has, or the supervisor that may start it again. */
+/** Waits for the end of a worker, which the living worker tells, or the supervisor that may start it again. */
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";

@@ -63,7 +63,7 @@ export class Killing {
       const { reason = "killed", grace_ms = row.spec.grace_ms, signal = "SIGTERM" } = how;
       const by = yield* asker(core.authority.permit, how, "kill", row);
       const input = { type: "kill", by, reason, grace_ms, signal } as const;
-      // A worker between two starts has no shell; only its tree can be told.
+      // A worker between two starts does not live; only its tree can be told.
       if (worker !== undefined) yield* worker.input(input);
       else if (tree !== undefined) yield* tree.input({ type: "worker", worker_id: row.id, input });
       const killed = perWorker(yield* ends.untilKilled(row.id), "deleted");

@@ -1,5 +1,5 @@
 /**
- * Messages to agents. A message is accepted once it is durable, handed over by the worker's shell (`mailing.ts`), and
+ * Messages to agents. A message is accepted once it is durable, handed over by the living worker (`mailing.ts`), and
  * recorded to its end, even if the worker ended while no daemon ran.
  */
 import { Effect, Schedule } from "effect";
@@ -26,7 +26,7 @@ import type { Core } from "../core.ts";
 import { keyReused } from "../idempotency.ts";
 import type { MessageReply } from "../replies.ts";
 
-/** Records on the period the end of messages whose worker ended without a shell. */
+/** Records on the period the end of messages whose worker ended before it lived again. */
 export const tellingLost = (
   tellLost: Messaging["tellLost"],
   { report, defects }: Pick<Services, "report" | "defects">,

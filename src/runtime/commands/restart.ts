@@ -15,7 +15,7 @@ import { ofSupervisor, perWorker } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
 import { spentRefusal } from "../spent-refusal.ts";
 import type { Forest, SupervisorPlace } from "../trees/forest.ts";
-import type { Tree } from "../trees/shell.ts";
+import type { Tree } from "../trees/tree-decider.ts";
 import type { ForEachRef } from "./each.ts";
 import type { Ends } from "./ends.ts";
 import type { Spawning } from "./spawn.ts";

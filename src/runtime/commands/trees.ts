@@ -8,7 +8,7 @@ import { askerOfAll } from "../authority/asker.ts";
 import type { Schedules } from "../control/schedules.ts";
 import type { Core } from "../core.ts";
 import type { Forest } from "../trees/forest.ts";
-import type { Tree } from "../trees/shell.ts";
+import type { Tree } from "../trees/tree-decider.ts";
 
 export const applyingTrees =
   (

@@ -30,7 +30,7 @@ import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
 import type { Core } from "../core.ts";
 
 /** One mailbox and the callers that wait for it. */
-interface BoxShell {
+interface ServedBox {
   readonly name: string;
   readonly lock: Semaphore.Semaphore;
   readonly waiting: Set<() => void>;
@@ -56,7 +56,7 @@ export class Boxes {
   private readonly core: Core;
   private readonly alarms: Alarms;
   private readonly fork: (work: Effect.Effect<void>) => void;
-  private readonly shells = new Map<string, BoxShell>();
+  private readonly boxes = new Map<string, ServedBox>();
   /** Callers that wait for a record about a message, by its id. */
   private readonly awaited = new Map<string, Set<() => void>>();
 
@@ -77,16 +77,16 @@ export class Boxes {
       for (const message of yield* attempt(() => views.allMail()))
         byBox.set(message.box, [...(byBox.get(message.box) ?? []), message]);
       for (const [name, messages] of byBox) {
-        const shell = boxes.shell(name);
-        shell.box = boxOf(messages, boxes.time());
-        boxes.arm(shell);
+        const served = boxes.of(name);
+        served.box = boxOf(messages, boxes.time());
+        boxes.arm(served);
       }
       return boxes;
     });
   }
 
   box(name: string): MailBox {
-    return this.shells.get(name)?.box ?? EMPTY_BOX;
+    return this.boxes.get(name)?.box ?? EMPTY_BOX;
   }
 
   time(): DecisionTime {
@@ -110,16 +110,16 @@ export class Boxes {
     make: () => MailInput | undefined,
   ): Effect.Effect<readonly LogRecord[], HoldfastError> {
     return Effect.callback((resume) => {
-      const shell = this.shell(name);
+      const served = this.of(name);
       const pending: WaitingInput = { make, resume };
-      shell.pending.push(pending);
-      if (!shell.isDraining) {
-        shell.isDraining = true;
-        this.fork(containing(this.core.services.defects, "a mailbox", this.drain(shell)));
+      served.pending.push(pending);
+      if (!served.isDraining) {
+        served.isDraining = true;
+        this.fork(containing(this.core.services.defects, "a mailbox", this.drain(served)));
       }
       return Effect.sync(() => {
-        const at = shell.pending.indexOf(pending);
-        if (at >= 0) shell.pending.splice(at, 1);
+        const at = served.pending.indexOf(pending);
+        if (at >= 0) served.pending.splice(at, 1);
       });
     });
   }
@@ -138,35 +138,35 @@ export class Boxes {
     return [...new Set(names)]
       .sort()
       .reduceRight<Effect.Effect<readonly LogRecord[], HoldfastError>>(
-        (work, name) => this.shell(name).lock.withPermits(1)(work),
+        (work, name) => this.of(name).lock.withPermits(1)(work),
         Effect.uninterruptible(typed(decided)),
       );
   }
 
-  private drain(shell: BoxShell): Effect.Effect<void> {
+  private drain(served: ServedBox): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      while (shell.pending.length > 0)
-        yield* shell.lock.withPermits(1)(Effect.uninterruptible(this.drainOnce(shell)));
-      shell.isDraining = false;
+      while (served.pending.length > 0)
+        yield* served.lock.withPermits(1)(Effect.uninterruptible(this.drainOnce(served)));
+      served.isDraining = false;
     });
   }
 
   /** Decides as many inputs as one transaction takes, each on the mailbox after the one before it. */
-  private drainOnce(shell: BoxShell): Effect.Effect<void> {
+  private drainOnce(served: ServedBox): Effect.Effect<void> {
     const now = this.time();
     const drafts: RecordDraft[] = [];
     const taken: { readonly asked: WaitingInput; readonly from: number; readonly to: number }[] = [];
-    let { box } = shell;
+    let { box } = served;
     while (taken.length < MAILBOX_INPUTS_AT_ONCE) {
-      const asked = shell.pending.shift();
+      const asked = served.pending.shift();
       if (asked === undefined) break;
       const from = drafts.length;
       try {
         const input = asked.make();
-        const events = input === undefined ? [] : decideBox(shell.name, box, input, now);
+        const events = input === undefined ? [] : decideBox(served.name, box, input, now);
         // A repeated message waits until the first is in the log, where it is found.
         if (events.some(({ id }) => id !== undefined && drafts.some((draft) => draft.id === id))) {
-          shell.pending.unshift(asked);
+          served.pending.unshift(asked);
           break;
         }
         for (const draft of events) box = evolveBox(box, provisional(drafts.push(draft), draft), now);
@@ -192,7 +192,7 @@ export class Boxes {
   untilReady(name: string): Effect.Effect<void, HoldfastError> {
     return Effect.callback((resume) => {
       if (this.isPollDue(name)) return resume(Effect.void);
-      const { waiting } = this.shell(name);
+      const { waiting } = this.of(name);
       if (waiting.size >= MAILBOX_WAITING_MAX) return resume(Effect.fail(tooMany(name)));
       const wake = () => resume(Effect.void);
       waiting.add(wake);
@@ -218,10 +218,10 @@ export class Boxes {
     );
   }
 
-  private shell(name: string): BoxShell {
-    const known = this.shells.get(name);
+  private of(name: string): ServedBox {
+    const known = this.boxes.get(name);
     if (known !== undefined) return known;
-    const made: BoxShell = {
+    const made: ServedBox = {
       name,
       lock: Semaphore.makeUnsafe(1),
       waiting: new Set(),
@@ -230,54 +230,54 @@ export class Boxes {
       box: EMPTY_BOX,
       alarm: undefined,
     };
-    this.shells.set(name, made);
+    this.boxes.set(name, made);
     return made;
   }
 
   /** Folds the records of a transaction, then wakes the callers that wait. */
   private onRecord(records: readonly LogRecord[]): readonly LogRecord[] {
-    const changed = new Set<BoxShell>();
+    const changed = new Set<ServedBox>();
     const told: (() => void)[] = [];
     for (const record of records) {
       if (!isOfMail(record)) continue;
-      const shell = this.shell(boxNameOf(record.stream));
-      shell.box = evolveBox(shell.box, record, this.time());
-      changed.add(shell);
+      const served = this.of(boxNameOf(record.stream));
+      served.box = evolveBox(served.box, record, this.time());
+      changed.add(served);
       told.push(...(this.awaited.get(record.payload.message_id) ?? []));
     }
-    for (const shell of changed) this.arm(shell);
+    for (const served of changed) this.arm(served);
     for (const wake of told) wake();
     return records;
   }
 
   /** Wakes the polls that can get something, and sets the alarm for the next change by time. */
-  private arm(shell: BoxShell): void {
-    shell.alarm?.disarm();
-    shell.alarm = undefined;
+  private arm(served: ServedBox): void {
+    served.alarm?.disarm();
+    served.alarm = undefined;
     const now = this.core.monoMs();
-    if (hasReadyMail(shell.box, now)) for (const wake of [...shell.waiting]) wake();
-    const next = nextChange(shell.box, now);
-    if (next !== Number.POSITIVE_INFINITY) this.ringIn(shell, next - now);
+    if (hasReadyMail(served.box, now)) for (const wake of [...served.waiting]) wake();
+    const next = nextChange(served.box, now);
+    if (next !== Number.POSITIVE_INFINITY) this.ringIn(served, next - now);
   }
 
-  private ringIn(shell: BoxShell, delay_ms: number): void {
+  private ringIn(served: ServedBox, delay_ms: number): void {
     // A timer cannot hold a month, and a machine that slept must be checked soon.
     const soon = Math.min(Math.max(0, delay_ms), MAILBOX_LOOK_MAX_MS);
-    shell.alarm = this.alarms.after(soon, () => this.fork(this.look(shell)));
+    served.alarm = this.alarms.after(soon, () => this.fork(this.look(served)));
   }
 
-  private look(shell: BoxShell): Effect.Effect<void> {
+  private look(served: ServedBox): Effect.Effect<void> {
     const { defects, report } = this.core.services;
     const looked = Effect.map(
-      this.decide(shell.name, () => ({ type: "look" })),
+      this.decide(served.name, () => ({ type: "look" })),
       (records) => {
-        if (records.length === 0) this.arm(shell);
+        if (records.length === 0) this.arm(served);
       },
     );
     const again = (error: HoldfastError) =>
       Effect.sync(() => {
         report("the end of a lease waits for the store", error);
-        this.ringIn(shell, RECONCILE_PERIOD_MS);
+        this.ringIn(served, RECONCILE_PERIOD_MS);
       });
     return Effect.asVoid(containing(defects, "the look at a mailbox", Effect.catch(looked, again)));
   }

@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import { Effect } from "effect";
 import { artifactOf } from "../../actors/intake/answer-artifact.ts";
+import { finalText, silent, unread, wholeFinalText } from "../../actors/intake/final-answer.ts";
 import { movedError } from "../../actors/intake/moved.ts";
-import { finalText, silent, unread, wholeFinalText } from "../../actors/intake/output.ts";
 import { attemptAsync } from "../../actors/machine/attempt.ts";
 import { PROGRAM_KIND } from "../../adapters/kinds.ts";
 import { cutUtf8 } from "../../protocol/bounds.ts";

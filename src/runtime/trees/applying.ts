@@ -23,7 +23,7 @@ import type { TreeInput } from "../../supervisor/tree/inputs.ts";
 import type { TreeState } from "../../supervisor/tree/state.ts";
 import type { Core } from "../core.ts";
 import { makeSpecs, type Specs, type StartableSpec } from "../specs.ts";
-import type { Tree } from "./shell.ts";
+import type { Tree } from "./tree-decider.ts";
 
 export interface KnownTrees {
   find(name: string): Tree | undefined;

@@ -20,7 +20,7 @@ import { foldTree, treeHistory } from "../fold.ts";
 import type { AppliedReply } from "../replies.ts";
 import { Applying, type ApplyOptions } from "./applying.ts";
 import { Members, type RunInScope } from "./members.ts";
-import { makeTree, type Tree } from "./shell.ts";
+import { makeTree, type Tree } from "./tree-decider.ts";
 
 /** A supervisor of a file that a person has named. */
 export interface SupervisorPlace {

@@ -19,7 +19,7 @@ import { adapterFor, beginningOf, observe, specFor, specOf } from "../boot/boot.
 import type { Core } from "../core.ts";
 import { queuedRecord } from "../limits/admission.ts";
 import { watchReadiness } from "./readiness.ts";
-import type { Tree } from "./shell.ts";
+import type { Tree } from "./tree-decider.ts";
 
 /** Runs an effect in the scope of the runtime. A new one with the same key replaces it. */
 export type RunInScope = (key: string, work: Effect.Effect<void>) => unknown;
@@ -33,7 +33,7 @@ export class Members {
     this.run = run;
   }
 
-  /** Starts a new shell for a worker whose last one has ended or is about to. */
+  /** Lets a worker live anew whose last life has ended or is about to. */
   start(tree: Tree, id: string): Effect.Effect<void> {
     const { roster, services } = this.core;
     const started = Effect.gen({ self: this }, function* () {
@@ -141,8 +141,8 @@ export class Members {
 }
 
 /**
- * The decider of a tree's member: the tree. A member that its tree has removed keeps its last state until its shell is
- * gone.
+ * The decider of a tree's member: the tree. A member that its tree has removed keeps its last state until it lives no
+ * more.
  */
 class MemberDecider implements WorkerDecider {
   private readonly tree: Tree;

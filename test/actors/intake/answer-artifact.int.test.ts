@@ -69,7 +69,7 @@ it("an answer is the last message since the last turn began, with what is not in
     id: W,
     services: { log: paged(log), artifacts },
     redact: makeRedactor(),
-    bridge: { run: Effect.runPromise },
+    shared: { run: Effect.runPromise },
   };
   const final_text = "x".repeat(INLINE_MAX_BYTES + 1);
   const kept = await Effect.runPromise(

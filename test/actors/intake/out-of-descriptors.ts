@@ -1,6 +1,6 @@
 /** Run with a low `ulimit -n`: what a line reader does while this process can open nothing. Prints one JSON object. */
 import { closeSync, openSync, writeFileSync } from "node:fs";
-import { LineReader } from "../../../src/actors/intake/spool.ts";
+import { LineReader } from "../../../src/actors/intake/line-reader.ts";
 import { SPOOL_READ_BYTES } from "../../../src/base/limits.ts";
 import { fileSource } from "../../support/file-source.ts";
 

@@ -2,9 +2,9 @@
 import { expect, it, vi } from "vitest";
 import type { AgentAdapter } from "../../../src/adapters/adapter.ts";
 import { adapterOf, type KindFacts } from "../../../src/adapters/facts.ts";
-import { refusal } from "../../../src/adapters/gateway.ts";
 import { command } from "../../../src/adapters/kinds/command/index.ts";
 import { makeRegistry } from "../../../src/adapters/registry.ts";
+import { refusal } from "../../../src/adapters/spec-refusal.ts";
 import { programs } from "../../../src/cli/commands/doctor.ts";
 import { spawnGate, spawnProblems, specOf } from "../../../src/cli/commands/spawn-spec.ts";
 import { parse } from "../../../src/cli/parse.ts";

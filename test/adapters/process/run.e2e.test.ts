@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { LineReader } from "../../../src/actors/intake/spool.ts";
+import { LineReader } from "../../../src/actors/intake/line-reader.ts";
 import { isAlive } from "../../../src/adapters/process/identity.ts";
 import { LINE_MAX_BYTES } from "../../../src/base/limits.ts";
 import { child, makeBench, printed, temporaryDirectory, until } from "./support.ts";

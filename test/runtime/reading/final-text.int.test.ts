@@ -1,7 +1,7 @@
 /** The final answer of a worker whose output retention has moved, all or a part of it. */
 import { Effect } from "effect";
 import { describe, expect, it } from "vitest";
-import { finalText } from "../../../src/actors/intake/output.ts";
+import { finalText } from "../../../src/actors/intake/final-answer.ts";
 import type { RecordDraft } from "../../../src/protocol/records.ts";
 import { openLog } from "../../../src/store/sqlite/log.ts";
 import { clock, draft, newFile, requested, W } from "../../store/sqlite/support.ts";

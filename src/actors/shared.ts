@@ -10,7 +10,7 @@ import type { Services } from "./ports.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Spending } from "./spending.ts";
 
-export interface Bridge {
+export interface SharedParts {
   readonly alarms: Alarms;
   /** The log, the clock and the tracer of every decider. */
   readonly ground: DeciderPorts;
@@ -33,10 +33,10 @@ export interface Bridge {
   fork<A, E>(work: Effect.Effect<A, E>): Fiber.Fiber<A, E>;
 }
 
-export const makeBridge = (
+export const makeShared = (
   services: Services,
   ground: DeciderPorts,
-): Effect.Effect<Omit<Bridge, "gaps" | "accounts" | "sessions" | "rested">, never, Scope.Scope> =>
+): Effect.Effect<Omit<SharedParts, "gaps" | "accounts" | "sessions" | "rested">, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock;
     return {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { endOfLong, type Piece } from "../../../src/actors/intake/framer.ts";
-import { LineReader, type SpoolPlace } from "../../../src/actors/intake/spool.ts";
+import { LineReader, type SpoolPlace } from "../../../src/actors/intake/line-reader.ts";
 import { readTail } from "../../../src/adapters/process/tail.ts";
 import {
   LINE_HEAD_MAX_BYTES,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { livingBelow } from "../../../src/cli/commands/ends.ts";
+import { livingBelow } from "../../../src/cli/commands/count-ends.ts";
 import type { TreeNode, TreeWorker } from "../../../src/protocol/replies/trees.ts";
 
 const node = (name: string, more: object, children: readonly TreeNode[] = []): TreeNode =>

@@ -31,7 +31,7 @@ import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { WAITS_FOR_NODE } from "../render/cluster.ts";
 import { addedKinds, mayBeAdded } from "./added-kinds.ts";
-import { countEnds } from "./ends.ts";
+import { countEnds } from "./count-ends.ts";
 import { whyUnreadable } from "./read-file.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
 

@@ -1,11 +1,11 @@
 /** In which order a spec is refused, and with which error (agent-event notes A.1, A.4 and A.5). */
 import { describe, expect, test } from "vitest";
-import type { AgentAdapter } from "../../../src/adapters/adapter.ts";
-import { refusal } from "../../../src/adapters/gateway.ts";
-import { claudeCode } from "../../../src/adapters/kinds/claude-code/index.ts";
-import { codex } from "../../../src/adapters/kinds/codex/index.ts";
-import { command } from "../../../src/adapters/kinds/command/index.ts";
-import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.ts";
+import type { AgentAdapter } from "../../src/adapters/adapter.ts";
+import { claudeCode } from "../../src/adapters/kinds/claude-code/index.ts";
+import { codex } from "../../src/adapters/kinds/codex/index.ts";
+import { command } from "../../src/adapters/kinds/command/index.ts";
+import { refusal } from "../../src/adapters/spec-refusal.ts";
+import { WorkerSpec, type WorkerSpecInput } from "../../src/protocol/worker.ts";
 
 const KINDS = { claude_code: claudeCode, codex, command } as unknown as Record<string, AgentAdapter>;
 

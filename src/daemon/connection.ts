@@ -26,8 +26,8 @@ import { parseRequest, UNREADABLE } from "./request.ts";
 import { RequestsInFlight, type StartFiber } from "./requests-in-flight.ts";
 import type { RequestLane } from "./turns.ts";
 
-/** The services of a session. */
-export interface SessionGround {
+/** The services of a connection. */
+export interface ConnectionGround {
   readonly services: Omit<HandlerServices, "caller">;
   /** Identifies the caller, given the marker that the client says it has. */
   readonly callerOf: (claimed: string | undefined) => Caller;
@@ -39,9 +39,9 @@ export interface SessionGround {
   readonly turns: RequestLane;
 }
 
-export class Session {
+export class ClientConnection {
   private readonly socket: Socket;
-  private readonly ground: SessionGround;
+  private readonly ground: ConnectionGround;
   private readonly outbox: Outbox;
   private readonly requests: RequestsInFlight;
   private readonly lines = makeLineSplitter(REQUEST_MAX_BYTES);
@@ -67,7 +67,7 @@ export class Session {
    * `socket` must have been made with allowHalfOpen: a client that closes its sending side still gets its
    * answers.
    */
-  constructor(socket: Socket, ground: SessionGround) {
+  constructor(socket: Socket, ground: ConnectionGround) {
     const { services, callerOf, run, defects, guard, turns } = ground;
     this.socket = socket;
     this.ground = ground;
