@@ -32,8 +32,25 @@ const refsOf = ({ command, args }: Call): readonly number[] => {
   const last = command.args.at(-1);
   const argOf = (at: number): ArgDef | undefined =>
     command.args[at] ?? (last?.variadic === true ? last : undefined);
-  return args.flatMap((_, at) => (["worker", "living"].includes(argOf(at)?.complete ?? "") ? [at] : []));
+  return args.flatMap((_, at) => (namesWorkers(argOf(at)) ? [at] : []));
 };
+
+const namesWorkers = ({ complete }: Pick<ArgDef, "complete"> = {}): boolean =>
+  complete === "worker" || complete === "living";
+
+/** The flags that name workers, each with its values. */
+const flagRefsOf = ({ command, flags }: Call): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    command.flags
+      .filter((flag) => namesWorkers(flag) && flags[flag.name] !== undefined)
+      .map(({ name }) => [name, [flags[name]].flat() as readonly string[]]),
+  );
+
+/** All workers that a call names. */
+const namedIn = (call: Call): readonly string[] => [
+  ...refsOf(call).map((at) => call.args[at]!),
+  ...[...flagRefsOf(call).values()].flat(),
+];
 
 const hostOf = (ref: string, hosts: readonly NamedHost[]): NamedHost | undefined =>
   hosts.find(({ name }) => ref.startsWith(`${name}/`));
@@ -44,14 +61,30 @@ export const hostCalls = (call: Call): readonly HostCall[] => {
   const refs = refsOf(call);
   const isFor = (host: NamedHost, at: number): boolean =>
     !refs.includes(at) || hostOf(args[at]!, hosts) === host;
-  const named = hosts.filter((host) => refs.some((at) => isFor(host, at)));
-  return (refs.length === 0 ? hosts : named).map((host) => {
+  const names = namedIn(call);
+  const named = hosts.filter((host) => names.some((ref) => hostOf(ref, hosts) === host));
+  return (names.length === 0 ? hosts : named).map((host) => {
     const own = args.flatMap((arg, at) => {
       if (!isFor(host, at)) return [];
       return refs.includes(at) ? [arg.slice(host.name.length + 1)] : [arg];
     });
-    return { host, call: { ...call, args: own, hosts: [host] } };
+    return { host, call: { ...call, args: own, flags: flagsFor(call, host), hosts: [host] } };
   });
+};
+
+/** Those that name workers have the host's own alone, as it knows them. */
+const flagsFor = (call: Call, host: NamedHost): Call["flags"] => {
+  const { hosts = [], flags } = call;
+  const refs = flagRefsOf(call);
+  const own = Object.entries(flags).flatMap(([name, value]) => {
+    const named = refs.get(name);
+    if (named === undefined) return [[name, value] as const];
+    const of = named
+      .filter((ref) => hostOf(ref, hosts) === host)
+      .map((ref) => ref.slice(host.name.length + 1));
+    return of.length === 0 ? [] : [[name, Array.isArray(value) ? of : of[0]] as const];
+  });
+  return Object.fromEntries(own);
 };
 
 /** The call for those of its hosts that it concerns, or with its mistakes. A call for one host alone names workers as that host does. */
@@ -64,12 +97,12 @@ export const narrowed = (call: Call): Call => {
 };
 
 const problemsOf = (call: Call): readonly string[] => {
-  const { command, args, flags, hosts = [] } = call;
+  const { command, flags, hosts = [] } = call;
   const words = `agent ${command.words.join(" ")}`;
   const [{ name }] = hosts as [NamedHost];
   if (RUN_THERE.has(command.command) || ONE_HOST.has(command.command) || (command.stream && flags.raw))
     return [`${words} is for one host: --host ${name}`];
-  const refs = refsOf(call).map((at) => args[at]!);
+  const refs = namedIn(call);
   const homeless = refs.filter((ref) => hostOf(ref, hosts) === undefined);
   if (homeless.length > 0)
     return homeless.map((ref) => `with several hosts a worker is named with its own, as in ${name}/${ref}`);

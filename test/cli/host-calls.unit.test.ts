@@ -41,8 +41,20 @@ describe("a call for several hosts", () => {
     expect(called("rename", "box/old", "new").args).toEqual(["old", "new"]);
   });
 
+  it("with workers in a flag is for their hosts, too", () => {
+    const flagsOf = (...argv: readonly string[]) =>
+      hostCalls(called(...argv)).map(({ host, call: { flags } }) => [host.name, flags.worker]);
+    expect(flagsOf("search", "x", "--worker", "box/a", "--worker", "local/b", "--worker", "box/c")).toEqual([
+      ["local", ["b"]],
+      ["box", ["a", "c"]],
+    ]);
+    const { hosts, flags } = called("list", "--below", "box/a");
+    expect([hosts, flags.below]).toEqual([[HOSTS[1]], "a"]);
+  });
+
   it.each([
     ["a worker without its host", ["info", "fixer"], "as in local/fixer"],
+    ["a worker of a flag without its host", ["search", "x", "--worker", "fixer"], "as in local/fixer"],
     ["a host that is not named", ["kill", "far/fixer", "box/b"], "as in local/far/fixer"],
     ["a change of all", ["kill", "--all"], "changes one host at a time"],
     ["a command that runs on a machine", ["spawn", "claude", "do it"], "agent spawn is for one host"],

@@ -73,7 +73,9 @@ const Answering = ({
   const asked = inbox.reply?.holds ?? [];
   const shown = new Set(elsewhere.split(" "));
   const holds = asked.filter(({ shared_id = "own" }) => !shown.has(shared_id));
-  const shared = asked.flatMap(({ shared_id = [] }) => shared_id).join(" ");
+  // One that does not answer hides no question of the others.
+  const own = inbox.failure === undefined ? asked : [];
+  const shared = own.flatMap(({ shared_id = [] }) => shared_id).join(" ");
   const live = status.reply?.workers.live ?? 0;
   useEffect(() => onCounts({ waiting: holds.length, live, shared }), [holds.length, live, shared]);
   return (
