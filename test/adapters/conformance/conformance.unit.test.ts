@@ -7,17 +7,11 @@ import { command } from "../../../src/adapters/kinds/command/index.ts";
 import { adapters } from "../../../src/adapters/registry.ts";
 import { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
-import { openingOf, recordings } from "./support.ts";
+import { openingOf, recordedKinds, recordings } from "./support.ts";
 
-const FOLDERS: Readonly<Record<string, string>> = {
-  claude_code: "claude-code",
-  codex: "codex",
-  gemini_cli: "gemini-cli",
-  acp: "acp",
-  opencode: "opencode",
-  copilot: "copilot",
-  qwen_code: "qwen-code",
-};
+/** The folder of the recordings of a kind; undefined if there are none. */
+const folderOf = (kind: string): string | undefined =>
+  recordedKinds.find((folder) => folder === kind.replaceAll("_", "-"));
 
 /** A kind that is run in another way where it is spoken with passes the suite in that way, too. */
 const inConversation = (adapter: AgentAdapter): AgentAdapter => {
@@ -35,7 +29,7 @@ const inConversation = (adapter: AgentAdapter): AgentAdapter => {
 
 const codex = adapters.find(({ kind }) => kind === "codex")!;
 const SUITES: readonly (readonly [string, AgentAdapter, string | undefined])[] = [
-  ...adapters.map((adapter) => [adapter.kind, adapter, FOLDERS[adapter.kind]] as const),
+  ...adapters.map((adapter) => [adapter.kind, adapter, folderOf(adapter.kind)] as const),
   ["codex in a conversation", inConversation(codex), "codex-app-server"],
 ];
 

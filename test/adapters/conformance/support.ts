@@ -15,6 +15,9 @@ import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.t
 
 const RECORDINGS = new URL("../../recordings/", import.meta.url).pathname;
 
+/** Their folders. */
+export const recordedKinds: readonly string[] = readdirSync(RECORDINGS);
+
 /** Lines split on 0x0A alone, as the framer splits them. */
 export const linesOf = (text: string): readonly Line[] => {
   const parts = text.split("\n");
