@@ -1,5 +1,5 @@
 /**
- * Decides about an agent whose unread output is over its quota or whose disk is nearly full (architecture §5, Bounds): it
+ * Decides about an agent whose unread output is over its quota or whose disk is nearly full (processes.md, Bounds): it
  * is ended, or paused until there is room again, as its spec says. The decision is pure and made on each tick.
  */
 

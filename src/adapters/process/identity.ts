@@ -1,5 +1,5 @@
 /**
- * The identity of a process: pid, start time, boot and pid namespace (architecture §5, Identity). A pid alone
+ * The identity of a process: pid, start time, boot and pid namespace (processes.md, Identity). A pid alone
  * is never trusted: the identity is checked immediately before each signal, a zombie without other threads counts as dead, and a
  * recycled pid is never signalled.
  */

@@ -1,6 +1,6 @@
 /**
  * Starts the processes of one incarnation and waits until the agent runs. Everything that the next daemon
- * needs is on disk before the spawn, or is written by the run's own processes (architecture §5, No start
+ * needs is on disk before the spawn, or is written by the run's own processes (processes.md, No start
  * race).
  */
 import { rmSync } from "node:fs";

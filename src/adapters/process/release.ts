@@ -1,6 +1,6 @@
 /**
  * Frees the disk space of ingested output while its run continues: a hole is punched, and every offset stays
- * (architecture §5, Bounds). Node cannot do that, so the program `fallocate` of util-linux does it, one call
+ * (processes.md, Bounds). Node cannot do that, so the program `fallocate` of util-linux does it, one call
  * at a time. A machine without it, or a file system without holes, keeps the space; the operator is told
  * once.
  *

@@ -1,4 +1,4 @@
-/** agent doctor: whether the disk space of ingested output can be freed (architecture §5, Bounds). */
+/** agent doctor: whether the disk space of ingested output can be freed (processes.md, Bounds). */
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RELEASE_BLOCK_BYTES, RELEASE_MAX_MS } from "../../base/limits.ts";

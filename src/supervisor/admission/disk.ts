@@ -1,4 +1,4 @@
-/** The floor of free disk space (architecture §5, Bounds). Below it nothing starts, so that the log can still record how running workers end. */
+/** The floor of free disk space (processes.md, Bounds). Below it nothing starts, so that the log can still record how running workers end. */
 
 /** After a low, more than the floor must be free again, because resumed workers use some. */
 export const isBelowFloor = (free: number | undefined, floor: number, wasBelow: boolean): boolean =>
