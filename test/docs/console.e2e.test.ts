@@ -7,7 +7,7 @@ import { BEFORE, NOT_RUN } from "./not-run.ts";
 import { pages } from "./pages.ts";
 import { Shell } from "./shell.ts";
 
-const PAGE_MAX_MS = 120_000;
+const PAGE_MAX_MS = 300_000;
 /** Lines that a page shows come within this; until then a command that only looks, or answers, is typed again. */
 const SHOWN_WITHIN_MS = 15_000;
 const AGAIN_MS = 200;

@@ -614,7 +614,11 @@ describe("a program that embeds the runtime", () => {
       embedding.process.kill(signal);
       expect(await embedding.ended).toMatchObject({ code: null, signal });
 
-      const { runtime, worker } = await open(stateDir);
+      const { runtime } = await open(stateDir);
+      // The program may have ended before it heard that its last start had succeeded.
+      const hasStarted = async () => (await runtime.info("kept")).status !== "starting";
+      await until(hasStarted, "the start that was under way is known");
+      const worker = await runtime.info("kept");
       expect(worker).toMatchObject({ status: "running", incarnation: incarnations(stateDir) });
       expect(isRunning(worker.pid as number)).toBe(true);
       await runtime.kill("kept");

@@ -43,9 +43,13 @@ export const first = async <T extends LogRecord["type"]>(
   throw new Error(`no ${type} came`);
 };
 
-export const until = async (condition: () => boolean, what: string, withinMs = 100_000): Promise<void> => {
+export const until = async (
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  withinMs = 100_000,
+): Promise<void> => {
   const deadline = performance.now() + withinMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
