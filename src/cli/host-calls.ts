@@ -52,6 +52,9 @@ const namedIn = (call: Call): readonly string[] => [
   ...[...flagRefsOf(call).values()].flat(),
 ];
 
+/** A worker as its host knows it. */
+const nameAt = ({ name }: NamedHost, ref: string): string => ref.slice(name.length + 1);
+
 const hostOf = (ref: string, hosts: readonly NamedHost[]): NamedHost | undefined =>
   hosts.find(({ name }) => ref.startsWith(`${name}/`));
 
@@ -66,7 +69,7 @@ export const hostCalls = (call: Call): readonly HostCall[] => {
   return (names.length === 0 ? hosts : named).map((host) => {
     const own = args.flatMap((arg, at) => {
       if (!isFor(host, at)) return [];
-      return refs.includes(at) ? [arg.slice(host.name.length + 1)] : [arg];
+      return refs.includes(at) ? [nameAt(host, arg)] : [arg];
     });
     return { host, call: { ...call, args: own, flags: flagsFor(call, host), hosts: [host] } };
   });
@@ -79,9 +82,7 @@ const flagsFor = (call: Call, host: NamedHost): Call["flags"] => {
   const own = Object.entries(flags).flatMap(([name, value]) => {
     const named = refs.get(name);
     if (named === undefined) return [[name, value] as const];
-    const of = named
-      .filter((ref) => hostOf(ref, hosts) === host)
-      .map((ref) => ref.slice(host.name.length + 1));
+    const of = named.filter((ref) => hostOf(ref, hosts) === host).map((ref) => nameAt(host, ref));
     return of.length === 0 ? [] : [[name, Array.isArray(value) ? of : of[0]] as const];
   });
   return Object.fromEntries(own);

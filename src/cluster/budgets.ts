@@ -34,7 +34,7 @@ interface BudgetNotice {
   readonly at: number;
   /** The node that tells, and the question of its log. */
   readonly by: string;
-  readonly isSent?: true;
+  readonly isSent?: boolean;
 }
 
 /** Whether a teller shall tell. "unfound": the budget may not be spent. "unknown": nobody knows of it here. */
@@ -163,7 +163,7 @@ export const isFound = ({ limit, found_at }: LeasedBudget): boolean =>
 export const isStopped = ({ limit, stopped_at }: LeasedBudget): boolean =>
   stopped_at !== undefined && limit <= stopped_at;
 
-/** One tells of all who ask about a spent budget. */
+/** A spent budget has many workers that ask, and one of them tells. */
 export const tellingOf = (
   budget: LeasedBudget,
   { teller, over, isSent = false }: Pick<SharedQuestion, "teller" | "over" | "isSent">,
@@ -171,10 +171,10 @@ export const tellingOf = (
   if (!isFound(budget)) return { telling: "unfound", budget };
   const notice = budget.notice?.at === budget.limit ? budget.notice : undefined;
   const isFree = notice === undefined || (notice.by === over && notice.isSent !== true);
-  if (isFree || notice.by === teller) {
-    const mine: BudgetNotice = { at: budget.limit, by: teller };
-    const after = isSent || (!isFree && notice.isSent) ? { ...mine, isSent: true as const } : mine;
-    return { telling: "yours", budget: { ...budget, notice: after } };
-  }
-  return { telling: notice.isSent === true ? "sent" : "others", by: notice.by, budget };
+  if (!isFree && notice.by !== teller)
+    return { telling: notice.isSent === true ? "sent" : "others", by: notice.by, budget };
+  // A look that changes nothing writes nothing.
+  if (!isFree && (notice.isSent === true || !isSent)) return { telling: "yours", budget };
+  const mine: BudgetNotice = { at: budget.limit, by: teller, ...(isSent && { isSent }) };
+  return { telling: "yours", budget: { ...budget, notice: mine } };
 };

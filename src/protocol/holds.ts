@@ -56,6 +56,10 @@ export type Hold =
 export type HoldReason = Hold["reason"];
 export type HoldOf<Reason extends HoldReason> = Extract<Hold, { readonly reason: Reason }>;
 
+/** The name of a hold in the inbox, as `agent answer` takes it. A request for permission has a name of its own. */
+export const holdNameOf = (subject: string, { reason, id }: Pick<Hold, "reason" | "id">): string =>
+  reason === "approval" ? id : `${subject}:${id}`;
+
 /** The answers that each hold accepts. A hold without answers ends by a message, by free disk space, or by the answer to its budget's question. */
 export const HOLD_ANSWERS = {
   approval: ["allow", "deny"],

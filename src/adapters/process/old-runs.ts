@@ -29,16 +29,19 @@ export const removeOldRuns = async (
   return removed;
 };
 
-/** The end of a run changes the file of its exit, which may be there from the beginning, so that the directory stays as it is. */
+/** The end of a run changes its file `exit`, which may be there from the beginning: then the directory stays as old as the start. */
 const isOld = async (dir: string, nowMs: number): Promise<boolean> => {
-  for (const path of [dir, join(dir, "exit")]) {
-    const changed = await stat(path).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => undefined,
-    );
-    if (changed === undefined ? path === dir : nowMs - changed < RUNS_KEPT_MS) return false;
-  }
-  return true;
+  const made = await changedAt(dir);
+  if (made === undefined || nowMs - made < RUNS_KEPT_MS) return false;
+  const ended = await changedAt(join(dir, "exit"));
+  return ended === undefined || nowMs - ended >= RUNS_KEPT_MS;
 };
+
+/** Undefined if it is not there. */
+const changedAt = (path: string): Promise<number | undefined> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => undefined,
+  );
 
 const namesIn = (dir: string): Promise<string[]> => readdir(dir).catch(() => []);

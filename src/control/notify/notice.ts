@@ -1,7 +1,7 @@
 /** One record as a notification: whether a person should hear of it, and in which words. Pure. */
 import { formatDuration, formatSize } from "../../base/durations.ts";
 import { NOTIFY_TEXT_MAX_CHARS, NOTIFY_TITLE_MAX_CHARS } from "../../base/limits.ts";
-import { HOLD_ANSWERS, type HoldAnswer } from "../../protocol/holds.ts";
+import { HOLD_ANSWERS, type HoldAnswer, holdNameOf } from "../../protocol/holds.ts";
 import type { NoticeKind } from "../../protocol/notifications.ts";
 import { permissionFor } from "../../protocol/permission-rules.ts";
 import type { LogRecord, RecordPayloads, RecordType } from "../../protocol/records.ts";
@@ -148,8 +148,9 @@ const questioning = (
   who: string,
   worker_id: string | null,
 ): NoticeWords => {
-  // A placed worker asks in its own stream about the budget of its file.
-  const hold = `${worker_id ?? (asked.about === "budget" ? asked.owner : "")}:${asked.question_id}`;
+  // A placed worker asks in its own stream about the budget of its file; a supervisor has no worker.
+  const subject = worker_id ?? (asked.about === "budget" ? asked.owner : who);
+  const hold = holdNameOf(subject, { reason: asked.about, id: asked.question_id });
   const more = {
     asks: { hold, answers: asked.answers },
     command: `agent answer ${hold} ${asked.answers[0]}`,

@@ -8,7 +8,7 @@ import type { PostgresStore } from "../../cluster/postgres/store.ts";
 import type { ClusterView, Killer, Placement } from "../../cluster/rows.ts";
 import type { Notice } from "../../control/notify/notice.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { answersOf, type HoldAnswer, type HoldOf } from "../../protocol/holds.ts";
+import { answersOf, type HoldAnswer, type HoldOf, holdNameOf } from "../../protocol/holds.ts";
 import { newId } from "../../protocol/ids.ts";
 import { questionOf } from "../../runtime/commands/inbox.ts";
 import type { Answered, HoldView } from "../../runtime/replies.ts";
@@ -126,7 +126,7 @@ const holdOf = ({ needs }: Pick<Placement, "needs">): HoldOf<"placement"> => ({
 const viewOf = (row: PlaceQuestionRow, now_ms: number): HoldView => {
   const hold = holdOf(row);
   return {
-    id: `${row.worker}:${QUESTION}`,
+    id: holdNameOf(row.worker, hold),
     reason: hold.reason,
     worker_id: null,
     worker: row.worker,
@@ -146,7 +146,7 @@ const noticeOf = (placement: Placement): Notice => {
   const now = Date.now();
   const { worker } = placement;
   const hold = holdOf(placement);
-  const name = `${worker}:${QUESTION}`;
+  const name = holdNameOf(worker, hold);
   const answers = answersOf(hold);
   return {
     id: newId(now),

@@ -4,7 +4,7 @@ import { attempt } from "../../actors/machine/attempt.ts";
 import { formatDuration } from "../../base/durations.ts";
 import { HOLDS_READ_AT_ONCE } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import { answersOf, type Hold } from "../../protocol/holds.ts";
+import { answersOf, type Hold, holdNameOf } from "../../protocol/holds.ts";
 import { workerOf } from "../../protocol/records.ts";
 import { argumentOf } from "../../protocol/tool-arguments.ts";
 import type { HoldRow, WorkerRow } from "../../store/views.ts";
@@ -18,9 +18,6 @@ import { type Forest, findSupervisor } from "../trees/forest.ts";
 import type { Approvals } from "./approvals.ts";
 
 /** The id of a hold. That of an approval is unique by itself; others are unique only within their worker or supervisor. */
-const nameOf = (subject: string, { reason, id }: Hold): string =>
-  reason === "approval" ? id : `${subject}:${id}`;
-
 export class Inbox {
   private readonly core: Core;
   private readonly forest: Forest;
@@ -82,7 +79,7 @@ export class Inbox {
     const supervisor = hold.reason === "budget" && worker_id === null ? hold.owner : null;
     const row = worker_id === null ? undefined : this.core.services.views.worker(worker_id);
     const view = {
-      id: nameOf(worker_id ?? supervisor ?? stream, hold),
+      id: holdNameOf(worker_id ?? supervisor ?? stream, hold),
       reason: hold.reason,
       worker_id,
       worker: row?.name ?? null,

@@ -73,7 +73,7 @@ const Answering = ({
   const asked = inbox.reply?.holds ?? [];
   const shown = new Set(elsewhere.split(" "));
   const holds = asked.filter(({ shared_id = "own" }) => !shown.has(shared_id));
-  // One that does not answer hides no question of the others.
+  // A host that does not answer hides no question of the others.
   const own = inbox.failure === undefined ? asked : [];
   const shared = own.flatMap(({ shared_id = [] }) => shared_id).join(" ");
   const live = status.reply?.workers.live ?? 0;
