@@ -37,6 +37,8 @@ export default defineConfig({
     // For what hangs, not for what is slow: CI may be busy with other work.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // The last lines of a run say what differed, in characters.
+    chaiConfig: { truncateThreshold: 400 },
     // All that we print and send is judged by the contracts (docs/reference/validation.md).
     env: { HOLDFAST_VALIDATE: "1" },
     globalSetup: "test/support/once.ts",

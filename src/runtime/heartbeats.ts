@@ -18,7 +18,7 @@ export class Heartbeats {
     this.core = core;
   }
 
-  /** RFC 3339; null for a worker that never ran. */
+  /** RFC 3339; null for a worker that never ran, or that ended before one was written. */
   at(workerId: string): string | null {
     const worker = this.core.roster.live.get(workerId);
     const beat = (worker && this.beatOf(worker)) ?? this.core.services.views.heartbeat(workerId);

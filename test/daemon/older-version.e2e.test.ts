@@ -47,6 +47,7 @@ const OF_THE_STATE = [
   "configuration",
 ];
 const OF_A_BUSY_MACHINE = /its loop was blocked/;
+const TOLD_OF_A_BUSY_MACHINE = ["the event loop is blocked", "the daemon's loop runs again"];
 
 /** The `agent` command of one version, in a process of its own, against one state directory. */
 const commandOf = (program: string, home: string) => {
@@ -288,6 +289,7 @@ describe.each(VERSIONS)("agents of the version $version", ({ version, all, reads
     expect(await now.agent("db", "check")).toMatchObject({ ok: true, findings: [] });
     const said = readFileSync(join(home, "daemon.log"), "utf8").split("\n").slice(0, -1);
     const told = said.map((line) => JSON.parse(line) as { level: string; message: string });
-    expect(told.filter(({ level }) => level !== "info").map(({ message }) => message)).toEqual(warns);
+    const warned = told.filter(({ level }) => level !== "info").map(({ message }) => message);
+    expect(warned.filter((message) => !TOLD_OF_A_BUSY_MACHINE.includes(message))).toEqual(warns);
   });
 });

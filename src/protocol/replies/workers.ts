@@ -93,7 +93,9 @@ export const WorkerView = z.object({
   ended_at: time.nullable(),
   heartbeat_at: time
     .nullable()
-    .describe("when its process was last checked; a paused worker's is not checked"),
+    .describe(
+      "when its process was last checked; a paused worker's is not checked; of an ended one, the last that was written, or null",
+    ),
   archived: z.literal(true).optional().describe("it is only in the list of --archived"),
   exit_code: z.int().nullable(),
   signal: z.string().nullable(),

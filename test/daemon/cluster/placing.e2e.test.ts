@@ -1,11 +1,14 @@
 /** Workers that people place on a cluster of real daemons: they run where they shall, move when they must, and never run twice. */
 import { expect, it } from "vitest";
+import { CLUSTER_LEASE_MS } from "../../../src/base/limits.ts";
 import { until } from "../../cli/support/commands.ts";
 import { useClusters } from "./support/clusters.ts";
 import type { ClusterOfMachines } from "./support/machines.ts";
 
 /** The design asks for ten seconds on machines that are at rest. */
 const ELSEWHERE_WITHIN_MS = 20_000;
+/** Of a daemon that is to start within its lease. */
+const TRIES_MAX = 10;
 
 const { postgres, clusterOf } = useClusters();
 
@@ -127,12 +130,20 @@ it("a daemon that is killed and starts again within its lease goes on with the s
   const cluster = await clusterOf("restarted", ["a", "b"]);
   const [a] = cluster.machines as [ClusterOfMachines["machines"][0]];
   await a.agent(...cluster.canary("bird", "--where", "node=a"));
-  const before = await cluster.pidOn(a, "bird");
-  await a.killDaemon();
-  await a.agent("daemon", "start");
-  await until(() => cluster.holdsLease(a));
-  expect(await cluster.pidOn(a, "bird")).toBe(before);
-  expect([cluster.starts("bird"), cluster.overlaps]).toEqual([1, []]);
+  // A machine that is too busy to start it within its lease ends the agents, as it must: then the next try says.
+  for (let starts = 1; starts <= TRIES_MAX; starts++) {
+    const before = await cluster.pidOn(a, "bird");
+    const since = performance.now();
+    await a.killDaemon();
+    await a.agent("daemon", "start");
+    await until(() => cluster.holdsLease(a));
+    const isWithin = performance.now() - since < CLUSTER_LEASE_MS / 2;
+    const after = await cluster.pidOn(a, "bird");
+    expect([cluster.starts("bird"), cluster.overlaps]).toEqual([after === before ? starts : starts + 1, []]);
+    if (after === before) return;
+    expect(isWithin).toBe(false);
+  }
+  throw new Error(`The daemon never started within its lease, in ${TRIES_MAX} tries.`);
 });
 
 it("while Postgres is away some agents stop and others go on, and when it is back all run", async () => {
