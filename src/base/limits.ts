@@ -1606,6 +1606,19 @@ export const CLUSTER_LEASE_GRACE_MS = 1_000;
 /** The one who places a worker, or kills it, waits so long for its node, and asks so often. */
 export const CLUSTER_ANSWER_OF_NODE_MS = 10_000;
 export const CLUSTER_ASK_NODE_MS = 100;
+/** How often a node looks for requests of other nodes, and how many of them it has under way. */
+export const CLUSTER_CALLS_LOOK_MS = 250;
+export const CLUSTER_CALLS_AT_ONCE = 64;
+/** Workers of one request whose nodes are looked up at once. */
+export const CLUSTER_LOOKUPS_AT_ONCE = 4;
+/** Requests that wait for one node, or are under way there. */
+export const CLUSTER_CALLS_MAX = 1_000;
+/** The asker says so often that it still waits; a request whose asker was silent for so long is dropped. */
+export const CLUSTER_CALL_RENEW_MS = 3_000;
+export const CLUSTER_CALL_SILENT_MS = 15_000;
+/** The characters of a request to another node, and of its answer, as they stand in the database. */
+export const CLUSTER_CALL_MAX_CHARS = 256 * 1024;
+export const CLUSTER_CALL_ANSWER_MAX_CHARS = 4 * 1024 * 1024;
 /** A worker that ran, and whose labels no node has, is asked about after this time: its node may be back. And questions at one look. */
 export const CLUSTER_QUESTION_AFTER_MS = 5_000;
 export const CLUSTER_QUESTIONS_AT_ONCE = 16;

@@ -4,13 +4,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  CLUSTER_ANSWER_OF_NODE_MS,
   HOST_AGAIN_POLL_MS,
   HOST_AGAIN_WAIT_MS,
   NEXT_DAEMON_POLL_MS,
   NEXT_DAEMON_WAIT_MS,
 } from "../base/limits.ts";
 import type { Client } from "../daemon/client.ts";
-import { afterTries, asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { afterTries, asHoldfastError, HoldfastError, isOfCluster } from "../protocol/errors.ts";
 import type { Context } from "./context.ts";
 
 export interface OutlastOptions {
@@ -29,12 +30,19 @@ export const outlasting = async <T>(
   ask: (client: Client) => Promise<T>,
 ): Promise<T> => {
   let client = await context.connect({ start: options.start === true });
+  const outlastCluster = clusterAgain(context, options);
   for (;;) {
+    const begun = performance.now();
     try {
       return await ask(client);
     } catch (cause) {
+      const error = asHoldfastError(cause);
       // The connection broke, or the daemon said that it is stopping.
-      if (asHoldfastError(cause).code !== "UNAVAILABLE") throw cause;
+      if (error.code !== "UNAVAILABLE") throw cause;
+      if (isOfCluster(error)) {
+        await outlastCluster(error, begun);
+        continue;
+      }
       const crashed = client.isBroken();
       client.close();
       const start = options.start === true && crashed;
@@ -44,6 +52,22 @@ export const outlasting = async <T>(
       context.notice(context.host === undefined ? "The next daemon answers." : "The host answers again.");
     }
   }
+};
+
+/** The daemon answers, and a node of its cluster or the database does not: the worker may go on elsewhere meanwhile. */
+const clusterAgain = (context: Context, { deadline = Number.POSITIVE_INFINITY }: OutlastOptions) => {
+  let failingSince = Number.NEGATIVE_INFINITY;
+  let told = "";
+  return async (error: HoldfastError, begun: number): Promise<void> => {
+    const now = performance.now();
+    // An answer that fails takes at most so long, and so a longer one was a wait that went well.
+    if (now - begun > 2 * CLUSTER_ANSWER_OF_NODE_MS || failingSince < 0) failingSince = now;
+    if (now > Math.min(failingSince + HOST_AGAIN_WAIT_MS, deadline)) throw error;
+    if (told !== error.message) context.notice(`${error.message} This waits for it.`);
+    told = error.message;
+    await sleep(HOST_AGAIN_POLL_MS);
+    context.retried();
+  };
 };
 
 const lostSentence = ({ host }: Context, start: boolean): string => {

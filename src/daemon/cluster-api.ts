@@ -5,6 +5,7 @@ import type { TreeOwner } from "../cluster/tree.ts";
 import type { Caller } from "../protocol/caller.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { HoldAnswer } from "../protocol/holds.ts";
+import type { Outcome } from "../protocol/outcome.ts";
 import type {
   ClusterChange,
   ClusterMade,
@@ -17,7 +18,7 @@ import type {
   WaitingWorker,
 } from "../protocol/replies/cluster.ts";
 import type { TreeChange } from "../protocol/replies/trees.ts";
-import type { RequestData } from "../protocol/requests.ts";
+import type { RequestData, RequestName } from "../protocol/requests.ts";
 import type { TreeBudget, WorkerSpec } from "../protocol/worker.ts";
 import type { PerWorker, SpawnReply } from "../runtime/api.ts";
 import type { Answered, HoldView } from "../runtime/replies.ts";
@@ -76,6 +77,33 @@ export interface CopyReads {
   search(asked: RequestData<"cluster/search">): Effect.Effect<ElsewhereHits, HoldfastError>;
 }
 
+/** A worker that another node has. */
+export interface WorkerElsewhere {
+  readonly node: string;
+  /** In the log of that node. */
+  readonly worker_id: string;
+  /** Why the node answers nothing now. */
+  readonly trouble?: HoldfastError | undefined;
+}
+
+export interface NodeCall {
+  readonly node: string;
+  readonly name: RequestName;
+  readonly data: object;
+  readonly caller: Caller;
+}
+
+/** Requests about a worker that another node has: that node answers them (decision 0101). */
+export interface NodeCalls {
+  /**
+   * By its name or id. Undefined where this machine has it, and where no node has. Fails with UNAVAILABLE where this machine
+   * does not have it, and the database gives no answer.
+   */
+  where(ref: string): Effect.Effect<WorkerElsewhere | undefined, HoldfastError>;
+  /** Fails with UNAVAILABLE where the node gives no answer: the error says whether it had taken the request. */
+  ask(call: NodeCall): Effect.Effect<Outcome<object>, HoldfastError>;
+}
+
 export interface ClusterApi {
   /** Makes the tables. Fails with UNAVAILABLE if the database does not take that. */
   init(asked: RequestData<"cluster/init">): Effect.Effect<ClusterMade, HoldfastError>;
@@ -107,6 +135,7 @@ export interface ClusterApi {
   /** A person says that the machine of a dead node is gone. */
   giveUp(asked: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError>;
   readonly copy: CopyReads;
+  readonly calls: NodeCalls;
   readonly status: Effect.Effect<ClusterStatus, HoldfastError>;
   /** Around the end of the daemon's workers: it takes none meanwhile, and then gives back what does not run here any more. */
   stopping(end: Effect.Effect<void, HoldfastError>): Effect.Effect<void, HoldfastError>;
@@ -132,6 +161,8 @@ const ofADaemon = Effect.fail(
   }),
 );
 
+export const NO_CALLS: NodeCalls = { where: () => Effect.undefined, ask: () => ofADaemon };
+
 /** That of a program that embeds the runtime. */
 export const NO_CLUSTER: ClusterApi = {
   init: () => ofADaemon,
@@ -147,6 +178,7 @@ export const NO_CLUSTER: ClusterApi = {
   drain: () => ofADaemon,
   bury: () => Effect.void,
   giveUp: () => ofADaemon,
+  calls: NO_CALLS,
   copy: { records: () => ofADaemon, workers: () => ofADaemon, search: () => ofADaemon },
   status: Effect.succeed(NO_STATUS),
   stopping: (end) => end,

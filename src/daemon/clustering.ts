@@ -2,9 +2,12 @@
 import { existsSync } from "node:fs";
 import { Effect, Option, type Scope } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { ClusterGround, NodeSeat } from "./cluster/node.ts";
+import type { ClusterGround } from "./cluster/ground.ts";
+import type { NodeSeat } from "./cluster/node.ts";
 import { type ClusterApi, NO_STATUS, NOTHING_PLACED, noNode } from "./cluster-api.ts";
 import { clusterFile } from "./paths.ts";
+
+const nothing = Effect.succeed(NOTHING_PLACED);
 
 /** Nothing of it, and nothing of Postgres, is loaded before the daemon is a node or is asked to be one. */
 export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, never, Scope.Scope> =>
@@ -32,8 +35,12 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       ),
       Effect.catch((cause) => (cause instanceof HoldfastError ? Effect.fail(cause) : Effect.die(cause))),
     );
+    const ifNode = <Reply>(
+      ask: (known: NodeSeat) => Effect.Effect<Reply, HoldfastError>,
+      otherwise: Effect.Effect<Reply, HoldfastError>,
+    ) => Effect.suspend(() => (isNode() ? Effect.flatMap(api, ask) : otherwise));
     const atNode = <Reply>(ask: (known: NodeSeat) => Effect.Effect<Reply, HoldfastError>) =>
-      Effect.suspend(() => (isNode() ? Effect.flatMap(api, ask) : Effect.fail(noNode())));
+      ifNode(ask, Effect.fail(noNode()));
     // Its agents come first: a daemon runs without its cluster, and tells of that.
     if (isNode())
       yield* Effect.catchCause(api, (cause) =>
@@ -46,37 +53,29 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       join: (asked) => Effect.flatMap(api, (known) => known.join(asked)),
       leave: atNode((known) => known.leave),
       place: (asked) => atNode((known) => known.place(asked)),
-      kill: (worker, how) =>
-        isNode() ? Effect.flatMap(api, (known) => known.kill(worker, how)) : Effect.undefined,
-      tree: (asked) => {
-        if (isNode()) return Effect.flatMap(api, (known) => known.tree(asked));
-        return asked.workers.length === 0 ? Effect.succeed(NOTHING_PLACED) : Effect.fail(noNode());
-      },
-      treeDown: (asked) =>
-        isNode() ? Effect.flatMap(api, (known) => known.treeDown(asked)) : Effect.succeed(NOTHING_PLACED),
+      kill: (worker, how) => ifNode((known) => known.kill(worker, how), Effect.undefined),
+      tree: (asked) =>
+        ifNode((known) => known.tree(asked), asked.workers.length === 0 ? nothing : Effect.fail(noNode())),
+      treeDown: (asked) => ifNode((known) => known.treeDown(asked), nothing),
       copy: {
         records: (asked) => atNode((known) => known.copy.records(asked)),
         workers: (asked) => atNode((known) => known.copy.workers(asked)),
         search: (asked) => atNode((known) => known.copy.search(asked)),
       },
-      questions: Effect.suspend(() =>
-        isNode()
-          ? Effect.catch(
-              Effect.flatMap(api, (known) => known.questions),
-              () => Effect.succeed([]),
-            )
-          : Effect.succeed([]),
+      calls: {
+        where: (ref) => ifNode((known) => known.calls.where(ref), Effect.undefined),
+        ask: (call) => atNode((known) => known.calls.ask(call)),
+      },
+      questions: Effect.orElseSucceed(
+        ifNode((known) => known.questions, Effect.succeed([])),
+        () => [],
       ),
-      answer: (worker, said, caller) =>
-        isNode() ? Effect.flatMap(api, (known) => known.answer(worker, said, caller)) : Effect.undefined,
+      answer: (...asked) => ifNode((known) => known.answer(...asked), Effect.undefined),
       tellingOfBudget: (asked) => atNode((known) => known.tellingOfBudget(asked)),
       drain: (asked) => atNode((known) => known.drain(asked)),
       giveUp: (asked) => atNode((known) => known.giveUp(asked)),
-      bury: (ref, how) =>
-        isNode() ? Effect.ignore(Effect.flatMap(api, (known) => known.bury(ref, how))) : Effect.void,
-      status: Effect.suspend(() =>
-        isNode() ? Effect.flatMap(api, (known) => known.status) : Effect.succeed(NO_STATUS),
-      ),
+      bury: (ref, how) => Effect.ignore(ifNode((known) => known.bury(ref, how), Effect.void)),
+      status: ifNode((known) => known.status, Effect.succeed(NO_STATUS)),
       // A node that could not be opened holds nothing.
       stopping: (end) =>
         Effect.flatMap(Effect.option(opened === undefined ? Effect.fail(noNode()) : api), (known) =>

@@ -20,6 +20,8 @@ import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import type { OpenRuntimeOptions } from "../runtime/open.ts";
 import { openPrices } from "../runtime/prices/lists.ts";
+import { answerCallsBy } from "./call-answers.ts";
+import type { AnswerCall } from "./cluster/call-desk.ts";
 import type { TellNotice } from "./cluster/questions.ts";
 import { openCluster } from "./clustering.ts";
 import { configuredRegistry, readConfiguration } from "./configuration.ts";
@@ -111,11 +113,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const peers = peersOf(runtime, log);
     const isHealthy = () => watchdog.health().ok;
     const told = { ...options, runtime, rights, url: () => doors?.http?.url(), isHealthy };
-    const { notifications, telemetry, cluster, ...sides } = yield* openSides(told);
+    const { parts, telemetry, answersBy } = yield* openSides(told);
     const services: Omit<HandlerServices, "caller"> = {
-      runtime: sides.runtime,
-      notifications,
-      cluster,
+      ...parts,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
       once: new Once(),
       facts: () => ({
@@ -131,9 +131,10 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       }),
       shutdown: (agents, reason, by) =>
         Effect.flatMap(Deferred.await(opened), (door) =>
-          shutdown(cluster.stopping(runtime.shutdown(agents, reason, by)), reason, door, stopped),
+          shutdown(parts.cluster.stopping(runtime.shutdown(agents, reason, by)), reason, door, stopped),
         ),
     };
+    yield* answersBy(services);
     crashPoint("boot-before-socket");
     const turns = makeTurns(() => performance.now(), setImmediate);
     const server = yield* serveSocket(options, place, services, { peers, turns, output });
@@ -169,19 +170,24 @@ const untilStopped = (
 
 type SideGround = Omit<Parameters<typeof openNotifications>[0], "cluster"> &
   Parameters<typeof openTelemetry>[0] &
-  Omit<Parameters<typeof openCluster>[0], "tell">;
+  Omit<Parameters<typeof openCluster>[0], "tell" | "answer">;
 
-/** The parts beside the runtime, each only where it is configured; and the runtime with the questions of the cluster. */
+/** The parts beside the runtime, each only where it is configured; the runtime with the questions of the cluster; and the way to the requests of other nodes. */
 const openSides = (told: SideGround) =>
   Effect.gen(function* () {
     const opened = yield* Deferred.make<NotificationsApi>();
     const tell: TellNotice = (notice, isMine) =>
       Effect.runPromise(Effect.flatMap(Deferred.await(opened), ({ tell }) => tell(notice, isMine)));
-    const cluster = yield* openCluster({ ...told, tell });
+    const answers = yield* Deferred.make<AnswerCall>();
+    const answer: AnswerCall = (...asked) =>
+      Effect.flatMap(Deferred.await(answers), (answered) => answered(...asked));
+    const cluster = yield* openCluster({ ...told, tell, answer });
     const runtime = withPlaceQuestions(told.runtime, cluster);
     const notifications = yield* openNotifications({ ...told, runtime, cluster });
     yield* Deferred.succeed(opened, notifications);
-    return { notifications, telemetry: yield* openTelemetry(told), cluster, runtime };
+    const answersBy = (services: Omit<HandlerServices, "caller">) =>
+      Deferred.succeed(answers, answerCallsBy(services, told.defects));
+    return { parts: { runtime, notifications, cluster }, telemetry: yield* openTelemetry(told), answersBy };
   });
 
 const tellRefused = ({ refused }: Registry, log: Log): void => {

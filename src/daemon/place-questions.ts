@@ -16,8 +16,12 @@ export const withPlaceQuestions = (runtime: RuntimeApi, cluster: QuestionDesk): 
     const [worker = ref, id = options.question_id] = ref.split(":");
     const { caller = USER } = options;
     const atCluster = (error: HoldfastError) =>
-      Effect.flatMap(cluster.answer(worker, said, caller), (answered) =>
-        answered === undefined ? Effect.fail(error) : Effect.succeed(answered),
+      cluster.answer(worker, said, caller).pipe(
+        // Nothing is asked there either.
+        Effect.mapError((own) => (own.code === error.code ? error : own)),
+        Effect.flatMap((answered) =>
+          answered === undefined ? Effect.fail(error) : Effect.succeed(answered),
+        ),
       );
     const mayBeOfCluster = ({ code }: HoldfastError): boolean =>
       (id === undefined || id === "placement") && (code === "WORKER_NOT_FOUND" || code === "INVALID_STATE");

@@ -434,6 +434,12 @@ export class HoldfastError extends Error {
 export const isUnreached = ({ code }: Pick<HoldfastError, "code">): boolean =>
   code === "UNAVAILABLE" || code === "SUPERVISOR_DOWN";
 
+/** Details of an error of a daemon's cluster: another node, or the database, gives no answer. The daemon itself does. */
+export const OF_CLUSTER = { of: "cluster" } as const;
+
+export const isOfCluster = ({ info }: Pick<HoldfastError, "info">): boolean =>
+  info.details?.of === OF_CLUSTER.of;
+
 /** The same error with the number of tries before it and the milliseconds between them (protocol-v1.txt, Retry transparency). */
 export const afterTries = (
   { code, message, info }: HoldfastError,

@@ -2,8 +2,9 @@
 
 import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import type { Client } from "../../daemon/client.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
+import { asHoldfastError, HoldfastError, isOfCluster } from "../../protocol/errors.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
+import type { LogRecord } from "../../protocol/records.ts";
 import type { ElsewhereWorker } from "../../protocol/replies/cluster.ts";
 import type { PerWorker } from "../../runtime/api.ts";
 import { type CommandHandler, type CommandResult, type Context, keyOf } from "../context.ts";
@@ -153,15 +154,24 @@ export const info: CommandHandler = async (context) => {
   const ref = context.call.args[0]!;
   const found = await client.ask("agent/info", { id: ref, resources: true });
   if (!found.ok) {
-    const other =
-      found.error.code === "WORKER_NOT_FOUND" ? await elsewhereNamed(context, client, ref) : undefined;
+    const mayBeElsewhere = found.error.code === "WORKER_NOT_FOUND" || isOfCluster(found.error);
+    const other = mayBeElsewhere ? await elsewhereNamed(context, client, ref) : undefined;
     if (other === undefined) throw found.error;
     return infoOfCopy(context, client, other);
   }
   const worker = found.value;
   if (context.mode !== "text") return success(worker);
-  const recent = await newestRecords(client, worker, RECENT_RECORDS, { shown: isShown });
+  const recent = await newestRecords(client, worker, RECENT_RECORDS, { shown: isShown }).catch((cause) => {
+    // Its node has answered, and its records are in the log of that node.
+    if (asHoldfastError(cause).code === "WORKER_NOT_FOUND") return newestOfCopy(client, worker.id);
+    throw cause;
+  });
   return success({ ...worker, recent } satisfies ShownWorker);
+};
+
+const newestOfCopy = async (client: Client, worker: string): Promise<readonly LogRecord[]> => {
+  const page = await client.ask("cluster/records", { worker, tail: READ_PAGE_RECORDS });
+  return page.ok ? page.value.records.filter(isShown).slice(-RECENT_RECORDS) : [];
 };
 
 const infoOfCopy = async (
@@ -171,9 +181,8 @@ const infoOfCopy = async (
 ): Promise<CommandResult> => {
   context.notice(copySentence("This is", worker));
   if (context.mode !== "text") return success(worker);
-  const page = await client.ask("cluster/records", { worker: worker.name, tail: READ_PAGE_RECORDS });
-  const records = page.ok ? page.value.records.filter(isShown).slice(-RECENT_RECORDS) : [];
-  return success({ ...worker, recent: records } satisfies ShownElsewhere);
+  const recent = await newestOfCopy(client, worker.name);
+  return success({ ...worker, recent } satisfies ShownElsewhere);
 };
 
 export const output: CommandHandler = async (context) => {

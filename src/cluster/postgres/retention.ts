@@ -2,6 +2,7 @@
 import type pg from "pg";
 import {
   CLUSTER_BROUGHT_RECORDS_MAX,
+  CLUSTER_CALL_SILENT_MS,
   CLUSTER_COPY_CLOCK_AHEAD_MAX_MS,
   CLUSTER_COPY_DAYS_AHEAD,
   CLUSTER_COPY_DROP_MAX_DAYS,
@@ -34,6 +35,9 @@ const PRUNE_SESSIONS = `
 const PRUNE_REQUESTS = `
   delete from request where request in (
     select request from request where at < clock_timestamp() - $2 * interval '1 day' limit $1)`;
+
+/** Requests to nodes that do not come back. */
+const PRUNE_CALLS = `delete from call where heard_at < clock_timestamp() - $1 * interval '1 ms'`;
 
 const MAKE_DAYS = `select make_days($1)`;
 
@@ -75,6 +79,7 @@ export const tendCopy = async (
     if (dropped === null) return null;
     await client.query(PRUNE_SESSIONS, [CLUSTER_PRUNED_ROWS_MAX]);
     await client.query(PRUNE_REQUESTS, [CLUSTER_PRUNED_ROWS_MAX, CLUSTER_REQUESTS_KEPT_DAYS]);
+    await client.query(PRUNE_CALLS, [CLUSTER_CALL_SILENT_MS]);
     return dropped;
   } finally {
     client.release(true);

@@ -130,4 +130,16 @@ export const MIGRATIONS: readonly string[] = [
   drop index record_brought;
   create index record_is_brought on record (worker, place) where ${IS_BROUGHT};
   create or replace ${tendCopyBy(SCHEMA, IS_BROUGHT)}`,
+  // Requests of one node to another. `life`: that of the daemon which carries it out. Nothing is kept: a row ends with its answer.
+  `create table call (
+    id text primary key,
+    node text not null,
+    name text not null,
+    data text not null,
+    caller jsonb not null,
+    heard_at timestamptz not null,
+    life text,
+    answer text
+  );
+  create index call_node on call (node);`,
 ];

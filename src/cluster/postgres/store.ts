@@ -35,6 +35,7 @@ import type {
 } from "./answers.ts";
 import { isBrought } from "./brought.ts";
 import { changeBudget, dropBudget, sharedRows } from "./budgets.ts";
+import { callsBy } from "./calls.ts";
 import { Connections } from "./connections.ts";
 import { copiesBy } from "./copies.ts";
 import { NodeLooks, type SeenView } from "./looks.ts";
@@ -57,6 +58,11 @@ const UNIQUE_VIOLATION = "23505";
 export class PostgresStore implements ClusterStore {
   /** The copy, as people read it. */
   readonly copies = copiesBy((text, values) => this.rows(text, values));
+  /** Requests to other nodes, and from them. */
+  readonly calls = callsBy({
+    rows: (text, values) => this.rows(text, values),
+    changes: (text, values) => this.changes(text, values),
+  });
   private readonly connections: Connections;
   private readonly runs = new RunStatements((text, values) => this.rows(text, values));
   private readonly looks = new NodeLooks(

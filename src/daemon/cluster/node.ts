@@ -27,7 +27,7 @@ import type {
   NodeDrained,
 } from "../../protocol/replies/cluster.ts";
 import type { RequestData } from "../../protocol/requests.ts";
-import type { PerWorker, RuntimeApi, SpawnReply } from "../../runtime/api.ts";
+import type { PerWorker, SpawnReply } from "../../runtime/api.ts";
 import type { Answered, HoldView } from "../../runtime/replies.ts";
 import {
   type AskedPlace,
@@ -40,20 +40,21 @@ import {
   noNode,
   type PlacedTree,
 } from "../cluster-api.ts";
-import type { Log } from "../log.ts";
-import type { Rights } from "../rights.ts";
 import { addressOf } from "./address.ts";
 import { budgetsOf, tellingOfBudget } from "./budgets.ts";
+import { answerCalls } from "./call-desk.ts";
+import { nodeCalls } from "./calls.ts";
 import { makeTables, tendingDays } from "./days.ts";
 import { killPlaced, nodeIsGone, placeWorker } from "./desk.ts";
 import { drainNode } from "./drain.ts";
+import type { ClusterGround } from "./ground.ts";
 import { LeaseGuard } from "./guard.ts";
 import { termOf } from "./joining.ts";
 import { bootClock, forgetKept, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
 import { isOverAt, PlacedMachine, placedCalled } from "./machine.ts";
-import { answerPlace, PlaceQuestions, placeQuestions, type TellNotice } from "./questions.ts";
+import { answerPlace, PlaceQuestions, placeQuestions } from "./questions.ts";
 import { copyReads } from "./reading.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
@@ -64,17 +65,6 @@ import { givingBack } from "./stopping.ts";
 import { ObeyedTombstones } from "./tombstones.ts";
 import { atMost, type TreeGround, treeDownOn, treeOn } from "./tree.ts";
 import { sentenceOf, Trouble } from "./trouble.ts";
-
-export interface ClusterGround {
-  readonly stateDir: string;
-  readonly runtime: Pick<
-    RuntimeApi,
-    "follow" | "status" | "epoch" | "placeOf" | "spawn" | "kill" | "wait" | "placed" | "resolve" | "permitAll"
-  >;
-  readonly rights: Rights;
-  readonly log: Log;
-  readonly tell: TellNotice;
-}
 
 /** This daemon while it is a node. */
 interface LivingNode {
@@ -203,6 +193,12 @@ export class NodeSeat implements ClusterApi {
     (ask) => this.atDesk(ask),
     () => this.living?.kept.name ?? "",
   );
+
+  readonly calls = nodeCalls({
+    atDesk: (ask) => this.atDesk(ask),
+    self: () => this.living?.kept.name ?? "",
+    runtime: () => this.ground.runtime,
+  });
 
   giveUp({ node }: { readonly node: string }): Effect.Effect<NodeChange, HoldfastError> {
     return this.atDesk((store) => nodeIsGone(store, node));
@@ -349,7 +345,8 @@ export class NodeSeat implements ClusterApi {
   /** Ends by a failure alone. */
   private live(living: LivingNode): Effect.Effect<void, unknown, Scope.Scope> {
     return Effect.gen({ self: this }, function* () {
-      const { stateDir, runtime } = this.ground;
+      const { stateDir, runtime, answer } = this.ground;
+      const { report } = living.lease;
       const { name, database, term, until_ms, session } = living.kept;
       const opening = (address: string) =>
         Effect.acquireRelease(
@@ -362,16 +359,14 @@ export class NodeSeat implements ClusterApi {
       // An acquisition cannot be interrupted, so the endless retry stands around it: a leave and a stop end it at once.
       const store = yield* Effect.tryPromise(() => addressOf(database)).pipe(
         Effect.flatMap(opening),
-        Effect.tapError((cause) =>
-          Effect.sync(() => living.lease.report("the address of the cluster", cause)),
-        ),
+        Effect.tapError((cause) => Effect.sync(() => report("the address of the cluster", cause))),
         Effect.retry(Schedule.spaced(CLUSTER_RETRY_MS)),
       );
       living.store = store;
       const { store_id } = yield* runtime.status();
       const guard = LeaseGuard.open(stateDir, store_id, name);
       const guarding = Effect.tryPromise(() => guard.ensure()).pipe(
-        Effect.catchCause((cause) => Effect.sync(() => living.lease.report("the guard of the lease", cause))),
+        Effect.catchCause((cause) => Effect.sync(() => report("the guard of the lease", cause))),
         Effect.repeat(Schedule.spaced(CLUSTER_GUARD_LOOK_MS)),
       );
       yield* sessionsAsked(this.ground.rights, sessionsOf(store, name));
@@ -394,7 +389,7 @@ export class NodeSeat implements ClusterApi {
         },
         head: async () => (await Effect.runPromise(runtime.status())).head,
         copied_to: () => living.copied_to,
-        report: living.lease.report,
+        report,
         signal: ended.signal,
       });
       const clearing = Effect.tryPromise(() => machine.tellOfKilled()).pipe(
@@ -410,7 +405,7 @@ export class NodeSeat implements ClusterApi {
         machine,
         kept: { term, until_ms, session },
         found: yield* Effect.promise(() => machine.found()),
-        report: living.lease.report,
+        report,
         saw: (view) => questions.saw(view),
         isStopping: () => living.isStopping,
       });
@@ -421,7 +416,8 @@ export class NodeSeat implements ClusterApi {
       const log = shippedLog(runtime, store_id);
       const copying = ship({ node: name, store, log, onCopied, report: living.copy.report });
       const tending = tendingDays(store, living, this.ground.log);
-      const all = [member, copying, guarding, clearing, tending];
+      const answering = answerCalls({ node: name, calls: store.calls, answer, report });
+      const all = [member, copying, guarding, clearing, tending, answering];
       yield* Effect.all(all, { concurrency: "unbounded", discard: true });
     });
   }

@@ -1,5 +1,6 @@
 /** Every command of `protocol/requests.ts` and its handler. */
 import type { RequestName } from "../../protocol/requests.ts";
+import { acrossNodes } from "./across-nodes.ts";
 import { BLACKBOARD } from "./blackboard.ts";
 import { BOARDS } from "./boards.ts";
 import { CLUSTER } from "./cluster.ts";
@@ -46,8 +47,8 @@ const ALL: Handlers<RequestName> = {
 };
 
 export const HANDLERS = Object.fromEntries(
-  Object.entries(ALL as unknown as Record<string, RequestHandler<RequestName>>).map(([name, handler]) => [
-    name,
-    handler.isKeyed ? once(name, handler) : handler,
-  ]),
+  Object.entries(ALL as unknown as Record<string, RequestHandler<RequestName>>).map(([name, own]) => {
+    const handler = acrossNodes(name, own);
+    return [name, handler.isKeyed ? once(name, handler) : handler];
+  }),
 ) as unknown as Handlers<RequestName>;

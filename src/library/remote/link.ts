@@ -10,7 +10,7 @@ import { artifactOfHost, connectHost, type HostAsked } from "../../daemon/host-l
 import { artifactAt, makeHttpClient } from "../../daemon/http-client.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { readToken } from "../../daemon/token.ts";
-import { asHoldfastError, HoldfastError, isUnreached } from "../../protocol/errors.ts";
+import { asHoldfastError, HoldfastError, isOfCluster, isUnreached } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { RequestInput, RequestName } from "../../protocol/requests.ts";
 import { closed } from "../promises.ts";
@@ -110,7 +110,8 @@ export class RemoteLink {
         const isLate = now - failingSince > NEXT_DAEMON_WAIT_MS;
         if (asHoldfastError(cause).code !== "UNAVAILABLE") throw cause;
         if (!mayRepeat || isLate) throw this.ofProgram("UNAVAILABLE", cause) ?? cause;
-        this.drop(client);
+        // Other requests of the connection go on where only a node of the daemon's cluster is away.
+        if (!isOfCluster(asHoldfastError(cause))) this.drop(client);
         await sleep(NEXT_DAEMON_POLL_MS, undefined, { signal });
       }
     }

@@ -220,10 +220,10 @@ it("the calls of the dashboard have the same answers of one machine and of a nod
   expect(differences(here, await told(node(), ofNode, httpCalls("pip2")))).toEqual([]);
 });
 
-/** A worker that is placed on b: who places it and ends it asks at a, and needs not know where it is. */
+/** A worker that is placed on b: a program asks at a, and needs not know where it is. A machine lists its own workers. */
 const fromA = (atA: Ask, atB: Ask): Ask => {
-  const isAnywhere = /^(agent\/)?(spawn|kill)$/;
-  return (name, data) => (isAnywhere.test(name) ? atA : atB)(name, data);
+  const isOfMachine = /^(agent\/)?(list|inbox|watch|tree|search|events)$|^(board|jobs)\//;
+  return (name, data) => (isOfMachine.test(name) ? atB : atA)(name, data);
 };
 
 /** A difference that is there by nature. */

@@ -133,10 +133,26 @@ const PLACED: readonly StoryCall[] = [
   ["agent/tree", ["tree"]],
   ["agent/pause", ["pause", "pip"]],
   ["agent/unpause", ["unpause", "pip"]],
+  ["agent/restart", ["restart", "pip", "--dry-run"]],
   ["agent/send", ["send", "pip", "hello"]],
+  ["agent/send", ["send", "pip"]],
+  ["agent/ask", ["ask", "pip", "hello"]],
   ["agent/messages", ["messages", "pip"]],
+  ["agent/approvals", ["approvals", "pip"]],
+  ["approvals/approve", ["approve", "pip"]],
+  ["approvals/deny", ["deny", "pip"]],
   ["agent/inbox", ["inbox"]],
+  ["agent/inbox", ["inbox", "pip"]],
+  ["agent/answer", ["answer", "pip", "continue"]],
+  ["agent/cancel", ["cancel", "pip"]],
+  ["agent/changes", ["changes", "pip"]],
+  ["worktree/remove", ["worktree", "remove", "pip"]],
   ["agent/usage", ["usage"]],
+  ["agent/usage", ["usage", "pip"]],
+  ["agent/wait", ["wait", "pip", "--timeout", "1s"]],
+  ["jobs/info", ["jobs", "info", "pip"]],
+  ["jobs/wait", ["jobs", "wait", "pip", "--timeout", "1s"]],
+  ["agent/archive", ["archive", "pip"]],
   ["agent/kill", ["kill", "pip", "--dry-run"]],
   ["agent/kill", ["kill", "pip", "--reason", "nobody needs it", "--grace", "1s", "--signal", "SIGINT"]],
   ["agent/kill", ["kill", "pip"]],
@@ -144,8 +160,23 @@ const PLACED: readonly StoryCall[] = [
   ["agent/logs", ["logs", "pip"]],
   ["agent/watch", ["watch", "pip"]],
   ["agent/wait", ["wait", "pip"]],
+  ["agent/output", ["output", "pip"]],
+  ["jobs/result", ["jobs", "result", "pip"]],
+  ["jobs/wait", ["jobs", "wait", "pip"]],
+  ["jobs/cancel", ["jobs", "cancel", "pip"]],
   ["agent/archive", ["archive", "pip"]],
 ];
+/** Commands that name a worker and are not asked here, and why. */
+const NOT_PLACED: Readonly<Record<string, string>> = {
+  "agent/resume": "refused for a placed worker: the new one would run outside of the cluster",
+  "agent/fork": "refused for a placed worker: the new one would run outside of the cluster",
+  "agent/attach": "is for the terminal of its node",
+  "jobs/tail": "is a stream of the log of its node",
+  "agent/search": "shows the hits of other nodes beside its own (searching.e2e.test.ts)",
+  "mailbox/send": "a mailbox belongs to one machine",
+  "mailbox/poll": "a mailbox belongs to one machine",
+  "mailbox/list": "a mailbox belongs to one machine",
+};
 const placedAt = (...flags: readonly string[]): readonly StoryCall[] => [
   ["agent/spawn", ["spawn", "--name", "pip", "--interactive", ...flags, "--", "cat"]],
   ["agent/spawn", ["spawn", "--name", "pip", "--interactive", ...flags, "--", "tac"]],
@@ -154,11 +185,15 @@ const placedAt = (...flags: readonly string[]): readonly StoryCall[] => [
   ["agent/rename", ["rename", "pap", "pop"]],
   ["agent/kill", ["kill", ({ told }) => String(told("agent/spawn").id)]],
 ];
-/** The words that a person says at the node a of a worker that is on b: who places it and ends it needs not know where it is. */
+/**
+ * The words that a person says at the node a of a worker that is on b: nobody needs to know where it is. A list is that of a machine, and
+ * records come from the copy (copied.e2e.test.ts).
+ */
 const fromA = (): Machine =>
   machineOf(2, (words) => {
-    const isAnywhere = ["spawn", "kill"].includes(words[0]!);
-    return machines[1]!.agent(...(isAnywhere ? [] : ["--host", "b"]), ...words);
+    const [verb, name] = words;
+    const isOfMachine = ["list", "tree", "logs", "watch"].includes(verb!) || name === undefined;
+    return machines[1]!.agent(...(isOfMachine ? ["--host", "b"] : []), ...words);
   });
 
 /** A difference that is there by nature. */
@@ -235,6 +270,26 @@ it("every command that succeeds on one machine does the same on a node, and from
 it("every command that fails on one machine fails on a node with the same code", async () => {
   const [one, ofNode] = await Promise.all([alone(), node()].map((each) => told(each, FAILING_CALLS)));
   expect(judged(differences(one!, ofNode!), FAILING_ALLOWED)).toEqual(SAME);
+  const isOfDaemons = (command: string): boolean => !OF_THE_MACHINE.test(command);
+  const ofHost = await told(host(), FAILING_CALLS, isOfDaemons);
+  const asked = new Map([...one!].filter(([call]) => isOfDaemons(call.replace(/ .*/, ""))));
+  expect(judged(differences(asked, ofHost), FAILING_ALLOWED)).toEqual(SAME);
+});
+
+it("every command that names a worker is asked about a placed one, or not for a reason", () => {
+  const naming = COMMANDS.filter(({ args }) =>
+    args.some(({ complete }) => complete === "worker" || complete === "living"),
+  );
+  const asked = placedAt().map(([command]) => command);
+  expect(new Set([...asked, ...Object.keys(NOT_PLACED)])).toEqual(
+    new Set([
+      ...naming.map(({ command }) => command),
+      "agent/spawn",
+      "agent/list",
+      "agent/tree",
+      "agent/search",
+    ]),
+  );
 });
 
 it("a worker that the cluster placed is a worker as any other, on this node and on another one", async () => {

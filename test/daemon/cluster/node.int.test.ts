@@ -6,8 +6,9 @@ import { it } from "@effect/vitest";
 import { Effect } from "effect";
 import { afterAll, beforeAll, expect } from "vitest";
 import { PostgresStore } from "../../../src/cluster/postgres/store.ts";
+import type { ClusterGround } from "../../../src/daemon/cluster/ground.ts";
 import { writeKept } from "../../../src/daemon/cluster/kept.ts";
-import { type ClusterGround, NodeSeat } from "../../../src/daemon/cluster/node.ts";
+import { NodeSeat } from "../../../src/daemon/cluster/node.ts";
 import { Rights } from "../../../src/daemon/rights.ts";
 import { TestPostgres } from "../../support/postgres.ts";
 
