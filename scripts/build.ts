@@ -1,5 +1,5 @@
 /**
- * Builds the package: `dist/cli.cjs`, the client, a bundle that starts fast (libraries.md §1); `dist/*.js`, all other programs
+ * Builds the package: `dist/cli.cjs`, the client, a bundle that starts fast; `dist/*.js`, all other programs
  * and the library, with files that they share; `dist/web`, the dashboard; `dist/lib`, the types of the library. Fails when
  * something heavy has crept into the client.
  */

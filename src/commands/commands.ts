@@ -1,5 +1,5 @@
 /**
- * The registry of the `agent` command as plain data (cli.md, Commands and Flags of spawn). Parsing, help, completion and the
+ * The registry of the `agent` command as plain data. Parsing, help, completion and the
  * manifest are all made from it. It imports no code that takes time to load, because the client loads it at every start.
  */
 

@@ -20,7 +20,7 @@ import { newestRecords } from "./logs.ts";
 import { findProgram } from "./programs.ts";
 
 /**
- * The results by id. If all failed, the error is that of the first; if some failed, PARTIAL_FAILURE (cli.md). `effect` is
+ * The results by id. If all failed, the error is that of the first; if some failed, PARTIAL_FAILURE. `effect` is
  * the effect on all together.
  */
 export const perWorker = (results: readonly PerWorker[]): CommandResult => {
