@@ -274,7 +274,7 @@ it("the client knows only what goes on the wire", () => {
     "daemon/machine-files.ts",
     "daemon/modes.ts",
     "daemon/node-flags.ts",
-    "daemon/room.ts",
+    "daemon/disk-room.ts",
     "daemon/token.ts",
   ];
   const foreign = files
@@ -317,7 +317,10 @@ it("a kind is named in its folder alone", () => {
     "adapters/registry.ts": /kinds\/[a-z-]+\/index|^ {2}\w+(: \w+)?,$/,
     // Examples of the command line show an agent that many people have.
     ...Object.fromEntries(
-      ["start", "board", "machine"].map((name) => [`commands/${name}.ts`, /agent [\w -]+ (claude|codex)/]),
+      ["start", "board", "this-machine"].map((name) => [
+        `commands/${name}.ts`,
+        /agent [\w -]+ (claude|codex)/,
+      ]),
     ),
     "cli/commands/demo.ts": /spawn claude '/,
     // The doctor asks the providers of Holdfast's own kind for its models.
