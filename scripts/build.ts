@@ -1,5 +1,5 @@
 /**
- * Builds the package: `dist/cli.cjs`, the client, a bundle that starts fast (libraries.md §1); `dist/*.js`, all other programs
+ * Builds the package: `dist/cli.cjs`, the client, a bundle that starts fast; `dist/*.js`, all other programs
  * and the library, with files that they share; `dist/web`, the dashboard; `dist/lib`, the types of the library. Fails when
  * something heavy has crept into the client.
  */
@@ -43,7 +43,7 @@ const HEAVY =
 /** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: the client loads them when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
   "cli-manifest": "src/cli/manifest.ts",
-  "cli-published": "src/cli/published.ts",
+  "cli-data-check": "src/cli/data-check.ts",
   "cli-tree-file": "src/tree-file/read.ts",
   "cli-offline": "src/daemon/offline.ts",
   "cli-artifacts": "src/daemon/artifacts.ts",
@@ -65,7 +65,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|published|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:http\/over-hosts|offline|artifacts|configuration|mcp|engine-check)|(?:acp|mcp|weblisk)\/serve|validate\/validators)\.ts$/,
+          /\/(manifest|data-check|spawn-request|written|tree-file\/read|identity\/opened|daemon\/(?:http\/over-hosts|offline|artifacts|configuration|mcp|engine-check)|(?:acp|mcp|weblisk)\/serve|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

@@ -1,7 +1,7 @@
 /** The ports of the actors. Tests pass their own; nothing below reads a clock or a file by itself. */
 import type { Effect } from "effect";
 import type { AgentAdapter, LaunchPlan } from "../adapters/adapter.ts";
-import type { Machine } from "../adapters/process/machine.ts";
+import type { Machine } from "../adapters/process/machine-readings.ts";
 import type { RuntimeSpawner, SkillRights } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { ModelUsage } from "../protocol/records.ts";

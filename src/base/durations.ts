@@ -1,5 +1,5 @@
 /**
- * Amounts as people write them (cli.md, Flags of spawn): durations `500ms 10s 5m 2h 1d`, sizes `64KB 1MB`, counts `2M`, and
+ * Amounts as people write them (docs/reference/commands.md): durations `500ms 10s 5m 2h 1d`, sizes `64KB 1MB`, counts `2M`, and
  * values that are made of them. `parse*` gives the number or undefined. `read*` gives the value, or the problem as the rest
  * of a sentence that begins with the name of the value. The client loads this file, so it has no imports that cost time.
  */

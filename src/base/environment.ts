@@ -6,7 +6,7 @@ export const BEGUN_ANEW_VARIABLE = "HOLDFAST_BEGUN_ANEW";
 /** The address at which a daemon serves HTTP, `[HOST:]PORT`: the flag --http of the command that starts it. */
 export const HTTP_VARIABLE = "HOLDFAST_HTTP";
 
-/** Variables that every program needs: exact names, or patterns as `isVariable` reads them (cli.md, Flags of spawn). */
+/** Variables that every program needs: exact names, or patterns as `isVariable` reads them. */
 export const BASE_VARIABLES: readonly string[] = [
   "PATH",
   "HOME",

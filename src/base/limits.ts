@@ -552,7 +552,7 @@ export const REQUESTS_SLICE_MS = 5;
 /** Output to a watcher that the watcher has not read yet. */
 export const WATCHER_BUFFER_MAX_BYTES = 1024 * 1024;
 
-/** Restarts in one period without `--max-restarts` (cli.md, Flags of spawn). */
+/** Restarts in one period without `--max-restarts`. */
 export const RESTARTS_DEFAULT = 3;
 /** The period in which restarts are counted. */
 export const RESTART_PERIOD_DEFAULT_MS = 60_000;

@@ -1,4 +1,4 @@
-/** How a command prints, by its flags, the environment and its terminal (cli.md, Output). */
+/** How a command prints, by its flags, the environment and its terminal (docs/reference/commands.md, Everywhere). */
 import { outputLimits } from "../protocol/artifactize.ts";
 import { G1, GENERATIONS, type Generation } from "../protocol/generations.ts";
 import type { Env } from "./context.ts";

@@ -13,7 +13,7 @@ import type { LogRecord } from "../protocol/records.ts";
 import type { PageMeta } from "../protocol/response-envelope.ts";
 import { DAEMON_PROGRAM, VERSION } from "./package.ts";
 import type { Call } from "./parse.ts";
-import { presentedToken } from "./presented.ts";
+import { presentedToken } from "./presented-token.ts";
 import type { Mode } from "./render/renderer.ts";
 import type { Paint } from "./render/terminal.ts";
 

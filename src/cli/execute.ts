@@ -34,7 +34,7 @@ import { mistakes } from "./mistakes.ts";
 import type { Call } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { LineWriter } from "./render/line.ts";
-import { judgedInTests, ndjsonRenderer } from "./render/ndjson.ts";
+import { checkedInTests, ndjsonRenderer } from "./render/ndjson.ts";
 import { makePrinter } from "./render/pieces.ts";
 import type { Printout, Renderer } from "./render/renderer.ts";
 import { wrapLines } from "./render/terminal.ts";
@@ -159,7 +159,7 @@ const rendererOf = async (means: Means): Promise<Renderer> => {
     mode === "json"
       ? jsonRenderer({ generation: generationOf(flags, env), validate, isOverHosts: isMerged })
       : mode === "ndjson"
-        ? await judgedInTests(ndjsonRenderer(envelopeCommand(call), request_id, started), env)
+        ? await checkedInTests(ndjsonRenderer(envelopeCommand(call), request_id, started), env)
         : textRenderer({
             paint,
             errorPaint,
@@ -171,7 +171,7 @@ const rendererOf = async (means: Means): Promise<Renderer> => {
             isOverHosts: isMerged,
           });
   if (!validate || mode === "text") return plain;
-  return (await import("./published.ts")).heldToSchema(plain, command, isMerged);
+  return (await import("./data-check.ts")).withDataCheck(plain, command, isMerged);
 };
 
 /** The output of one call: records as they arrive, signs of life between them, and finally one envelope. */

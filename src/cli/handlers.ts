@@ -4,6 +4,7 @@ import { acpProblems } from "./acp/conversation.ts";
 import * as approvals from "./commands/approvals.ts";
 import * as blackboard from "./commands/blackboard.ts";
 import * as board from "./commands/board.ts";
+import { capabilities } from "./commands/capabilities.ts";
 import * as care from "./commands/care.ts";
 import * as cas from "./commands/cas.ts";
 import { changesProblems } from "./commands/changes.ts";
@@ -14,15 +15,21 @@ import * as dashboard from "./commands/dashboard.ts";
 import * as db from "./commands/db.ts";
 import * as identity from "./commands/identity.ts";
 import * as inbox from "./commands/inbox.ts";
+import { info } from "./commands/info.ts";
 import { initProblems } from "./commands/init-problems.ts";
 import * as jobs from "./commands/jobs.ts";
+import { kill } from "./commands/kill.ts";
 import { list, listProblems } from "./commands/list.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
 import * as mailbox from "./commands/mailbox.ts";
 import * as mcp from "./commands/mcp.ts";
 import * as messages from "./commands/messages.ts";
 import * as notify from "./commands/notify.ts";
+import { output } from "./commands/output.ts";
+import { pause, unpause } from "./commands/pause.ts";
 import * as peers from "./commands/peers.ts";
+import { chosenProblems } from "./commands/per-worker.ts";
+import { restart } from "./commands/restart.ts";
 import * as resume from "./commands/resume.ts";
 import * as schedules from "./commands/schedules.ts";
 import { search, searchProblems } from "./commands/search.ts";
@@ -31,12 +38,13 @@ import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnGate, spawnProblems } from "./commands/spawn-spec.ts";
 import * as tokens from "./commands/tokens.ts";
-import * as tree from "./commands/up.ts";
+import { tree } from "./commands/tree.ts";
+import * as up from "./commands/up.ts";
 import { usage, usageProblems } from "./commands/usage.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";
 import { watchStreamProblems } from "./commands/watch-stream.ts";
-import * as workers from "./commands/workers.ts";
+import { why } from "./commands/why.ts";
 import type { CommandHandler, Env } from "./context.ts";
 import { VERSION } from "./package.ts";
 import type { Call, Checks } from "./parse.ts";
@@ -50,28 +58,28 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/spawn-many": async (context) => (await import("./commands/spawn-many.ts")).spawnMany(context),
   "agent/resume": resume.resume,
   "agent/fork": resume.fork,
-  "agent/kill": workers.kill,
-  "agent/restart": workers.restart,
-  "agent/pause": workers.pause,
-  "agent/unpause": workers.unpause,
+  "agent/kill": kill,
+  "agent/restart": restart,
+  "agent/pause": pause,
+  "agent/unpause": unpause,
   "agent/archive": care.archive,
   "agent/rename": care.rename,
   "agent/prune": care.prune,
   "agent/init": async (context) => (await import("./commands/init.ts")).init(context),
-  "agent/up": tree.up,
-  "agent/diff": tree.diff,
-  "agent/down": tree.down,
+  "agent/up": up.up,
+  "agent/diff": up.diff,
+  "agent/down": up.down,
   "agent/list": list,
   "agent/attach": async (context) => (await import("./commands/attach.ts")).attach(context),
   "agent/top": async (context) => (await import("./commands/top.ts")).top(context),
-  "agent/tree": workers.tree,
+  "agent/tree": tree,
   "agent/usage": usage,
-  "agent/why": workers.why,
-  "agent/info": workers.info,
+  "agent/why": why,
+  "agent/info": info,
   "agent/watch": watch,
   "agent/logs": logs,
   "agent/search": search,
-  "agent/output": workers.output,
+  "agent/output": output,
   "agent/changes": async (context) => (await import("./commands/changes.ts")).changes(context),
   "worktree/remove": async (context) => (await import("./commands/changes.ts")).removeWorktrees(context),
   "agent/wait": wait,
@@ -154,7 +162,7 @@ export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "board/done": board.done,
   "board/dispatch": board.dispatch,
   "board/watch": board.watch,
-  "agent/capabilities": workers.capabilities,
+  "agent/capabilities": capabilities,
   "mcp/list": mcp.list,
   "mcp/get": mcp.get,
   "mcp/add": mcp.add,
@@ -216,11 +224,11 @@ export const CHECKS: Checks = {
   "agent/dashboard": dashboard.dashboardProblems,
   "agent/resume": resume.resumeProblems,
   "agent/fork": resume.resumeProblems,
-  "agent/kill": workers.chosenProblems,
-  "agent/restart": workers.chosenProblems,
-  "agent/pause": workers.chosenProblems,
-  "agent/unpause": workers.chosenProblems,
-  "agent/archive": workers.chosenProblems,
+  "agent/kill": chosenProblems,
+  "agent/restart": chosenProblems,
+  "agent/pause": chosenProblems,
+  "agent/unpause": chosenProblems,
+  "agent/archive": chosenProblems,
   "agent/prune": care.pruneProblems,
   "agent/list": listProblems,
   "agent/send": messages.sendProblems,
@@ -248,9 +256,9 @@ export const CHECKS: Checks = {
   "mcp/add": kindProblem,
   "mcp/remove": kindProblem,
   "agent/init": initProblems,
-  "agent/up": tree.upProblems,
-  "agent/diff": tree.upProblems,
-  "agent/down": tree.downProblems,
+  "agent/up": up.upProblems,
+  "agent/diff": up.upProblems,
+  "agent/down": up.downProblems,
   "agent/changes": changesProblems,
   "agent/watch": watchProblems,
   "agent/logs": logsProblems,

@@ -1,5 +1,5 @@
 /**
- * Parses argv to a call of one command, by the registry. It collects every mistake before anything starts (cli.md; CLI
+ * Parses argv to a call of one command, by the registry. It collects every mistake before anything starts (CLI
  * requirements F-015), so that the caller sees all of them at once.
  */
 import { parseArgs } from "node:util";

@@ -5,7 +5,7 @@ import { REPLY_MAX_BYTES } from "../base/limits.ts";
 import { makeLineSplitter } from "../base/line-splitter.ts";
 import { readToken } from "../daemon/token.ts";
 import type { Env } from "./context.ts";
-import { presentedToken } from "./presented.ts";
+import { presentedToken } from "./presented-token.ts";
 
 /**
  * Asks the daemon for its status, with the token and the run of this host's user, so that no secret leaves the host. The answer is the

@@ -179,7 +179,7 @@ const checked = z.object({
   findings: z.array(z.string()),
   notes: z.array(z.string()),
 });
-/** One record of a stream, printed as a line before the envelope (cli.md, One record). */
+/** One record of a stream, printed as a line before the envelope (docs/reference/records.md). */
 export const record = z.object({
   seq: z.int(),
   id,

@@ -1,5 +1,5 @@
 /**
- * The registry of the `agent` command as plain data (cli.md, Commands and Flags of spawn). Parsing, help, completion and the
+ * The registry of the `agent` command as plain data. Parsing, help, completion and the
  * manifest are all made from it. It imports no code that takes time to load, because the client loads it at every start.
  */
 
@@ -15,7 +15,6 @@ import { DB_COMMANDS } from "./db.ts";
 import { IDENTITY_COMMANDS } from "./identity.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { LOOK_COMMANDS } from "./look.ts";
-import { MACHINE_COMMANDS } from "./machine.ts";
 import { MAILBOX_COMMANDS } from "./mailbox.ts";
 import { NOTIFY_COMMANDS } from "./notify.ts";
 import { PEER_COMMANDS } from "./peers.ts";
@@ -24,6 +23,7 @@ import { SCHEDULE_COMMANDS } from "./schedules.ts";
 import { SKILL_COMMANDS } from "./skills.ts";
 import { START_COMMANDS } from "./start.ts";
 import { TALK_COMMANDS } from "./talk.ts";
+import { MACHINE_COMMANDS } from "./this-machine.ts";
 import { TOKEN_COMMANDS } from "./tokens.ts";
 import { TREE_COMMANDS } from "./tree.ts";
 import { WEBLISK_COMMANDS } from "./weblisk.ts";

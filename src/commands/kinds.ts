@@ -143,7 +143,7 @@ export const makeAddedKinds = (added: readonly AddedKind[]): AddedKinds => ({
   unknown: (typed) => unknownKind(typed, added),
 });
 
-/** cli.md, Flags of spawn. A dialogue has no time limit by default. */
+/** The defaults of a spawn that depend on its kind. A dialogue has no time limit by default. */
 export const kindDefaults = (
   kind: string,
   interactive = false,

@@ -3,7 +3,7 @@
  * same time (decision 0026). The command loads this file only when it needs it.
  */
 import { join } from "node:path";
-import { diskFreeBytes } from "../adapters/process/machine.ts";
+import { diskFreeBytes } from "../adapters/process/machine-readings.ts";
 import { CAS_REPLIES_MAX_BYTES, CAS_REPLIES_OBJECTS_MAX } from "../base/limits.ts";
 import { type CollectReport, collectArtifacts } from "../store/cas/collect.ts";
 import {

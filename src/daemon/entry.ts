@@ -4,10 +4,10 @@ import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { armHere } from "../base/crash-point.ts";
 import { openRuntime } from "../runtime/open.ts";
+import { refuseWithoutRoom } from "./disk-room.ts";
 import { COMPILE_CACHE_VARIABLE } from "./node-flags.ts";
 import { checkReadable } from "./offline.ts";
 import { runDaemonProcess } from "./process.ts";
-import { refuseWithoutRoom } from "./room.ts";
 
 const { values } = parseArgs({
   options: { "state-dir": { type: "string" }, "take-over": { type: "boolean" } },

@@ -2,7 +2,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** Files of the test for space (`room.ts`) and of a rebuilt log (`agent db rebuild`). */
+/** Files of the test for space (`disk-room.ts`) and of a rebuilt log (`agent db rebuild`). */
 const LEFT = /^(?:daemon\.room\.\d+|holdfast\.db\.folded)$/;
 
 /**

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { Exporter } from "../protocol/run-events/export.ts";
-import { ExportCheck } from "../protocol/run-events/judged.ts";
+import { ExportCheck } from "../protocol/run-events/export-check.ts";
 import { refuseLostLog } from "../runtime/boot/lost-log.ts";
 import type { GcOptions, GcReport } from "../store/gc-report.ts";
 import { editedSentence } from "../store/sqlite/edited.ts";

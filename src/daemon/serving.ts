@@ -8,7 +8,6 @@ import { ClientConnection } from "./connection.ts";
 import { startingFibers } from "./fibers.ts";
 import type { Guard } from "./guard.ts";
 import type { HandlerServices } from "./handlers/handler.ts";
-import { judged } from "./judged.ts";
 import { connectionsOf } from "./limits.ts";
 import { softLimitOf, textAt } from "./machine-files.ts";
 import { isOpenToOthers } from "./modes.ts";
@@ -17,6 +16,7 @@ import type { Environment } from "./paths.ts";
 import type { makePeers } from "./peer.ts";
 import { atStart, type OwnedStateDirectory } from "./place.ts";
 import { listen, type SocketServer } from "./socket.ts";
+import { checkedSocket } from "./socket-check.ts";
 import type { Turns } from "./turns.ts";
 
 interface ServingOptions {
@@ -57,10 +57,10 @@ export const serveSocket = (
     const isTest = env.HOLDFAST_VALIDATE === "1";
     return yield* listen(path, connectionsMax, (socket) => {
       const callerOf = peers.callerOf(socket);
-      const judgedSocket = isTest ? judged(socket, output.inline_max_bytes) : socket;
+      const sending = isTest ? checkedSocket(socket, output.inline_max_bytes) : socket;
       const { principalOf } = services.runtime;
       const lane = turns.lane();
-      return new ClientConnection(judgedSocket, {
+      return new ClientConnection(sending, {
         services,
         callerOf,
         principalOf,

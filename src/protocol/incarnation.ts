@@ -33,7 +33,7 @@ export const UNKNOWN_EXIT: RunExit = {
   reason: "unknown",
 };
 
-/** The outcome of an incarnation: the adapter's terminal event decides first, the exit code second (agent-clis.md §11). */
+/** The outcome of an incarnation: the adapter's terminal event decides first, the exit code second. */
 export interface IncarnationOutcome {
   readonly status: "completed" | "failed";
   readonly completion: AgentCompletion;

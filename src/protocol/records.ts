@@ -1,6 +1,6 @@
 /**
  * Every record type of the log, as one union. A record is a durable fact; statuses and tables are folded from records.
- * Worker event kinds are those of protocol-v1 notes 2.6; the others belong to supervision (cli.md, One record).
+ * Worker event kinds are those of protocol-v1 notes 2.6; the others belong to supervision (docs/reference/records.md).
  */
 
 import type { AgentEvent } from "./agent-event.ts";

@@ -1,5 +1,5 @@
 /**
- * A supervision tree as a user requests it (cli.md, holdfast.yaml): supervisors with a strategy and ordered children, and
+ * A supervision tree as a user requests it (docs/reference/tree-file.md): supervisors with a strategy and ordered children, and
  * workers with their specs. The reader of the file produces it; it goes over the wire and the supervisor keeps it.
  */
 import * as z from "zod";

@@ -9,7 +9,7 @@ import type { Services } from "../actors/ports.ts";
 import { tracing } from "../actors/trace.ts";
 import { currentPlace } from "../adapters/process/identity.ts";
 import { heldLifeline, type Lifeline } from "../adapters/process/lifeline.ts";
-import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
+import { diskFreeBytes, thisMachine } from "../adapters/process/machine-readings.ts";
 import { removeOldRuns } from "../adapters/process/old-runs.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { builtIn, type Registry } from "../adapters/registry.ts";

@@ -1,5 +1,5 @@
 /**
- * Reads a holdfast.yaml into the tree that `agent up` requests (cli.md; docs/reference/tree-file.md). Pure except for
+ * Reads a holdfast.yaml into the tree that `agent up` requests (docs/reference/tree-file.md). Pure except for
  * `readFile`. It returns the tree, or every mistake of the file and its includes, each with line and column.
  */
 import { basename, dirname } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * The keys of a holdfast.yaml (cli.md, `holdfast.yaml`; docs/reference/tree-file.md) as zod schemas: a worker's, a
+ * The keys of a holdfast.yaml (docs/reference/tree-file.md) as zod schemas: a worker's, a
  * supervisor's, and the top's. Their JSON Schema is published for completion in editors. A message is the rest of a sentence
  * that begins with the key.
  */

@@ -1,4 +1,4 @@
-/** Children that behave badly (promises.md §5, process): each ends once, leaves nothing, and harms nobody beside it. */
+/** Children that behave badly: each ends once, leaves nothing, and harms nobody beside it. */
 import { describe, expect, test } from "vitest";
 import { figure, full } from "../support/figures.ts";
 import {

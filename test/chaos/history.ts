@@ -1,5 +1,5 @@
 /**
- * The history checker (promises.md §4.6): what clients were told, what the log says and what lives at the end must agree.
+ * The history checker (docs/explanation/chaos.md): what clients were told, what the log says and what lives at the end must agree.
  * Pure: a history in, a sentence for each disagreement out. It knows nothing of the supervisor's own code.
  */
 import type { LogRecord, MessageStep, RecordType } from "../../src/protocol/records.ts";

@@ -1,4 +1,4 @@
-/** Promise R12 and the fault catalogue's "daemon" row: what lies in the state directory is taken away from the daemon that is shipped. */
+/** Promise R12: what lies in the state directory is taken away from the daemon that is shipped. */
 import { spawn } from "node:child_process";
 import {
   existsSync,

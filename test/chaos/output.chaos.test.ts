@@ -1,4 +1,4 @@
-/** Output of agents and the disk (architecture §5, Bounds): what is in the log is given back, and what is not has a quota. */
+/** Output of agents and the disk (processes.md, Bounds): what is in the log is given back, and what is not has a quota. */
 import { execFileSync } from "node:child_process";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -248,8 +248,11 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "what we print and send is held to it, each answer to what its reader asked for",
-      done: ["makeAnswersCheck", "protocol/validate/printed"],
-      held: ["may be as large as its request asked for, and no other's", "protocol/validate/printed.unit"],
+      done: ["makeAnswersCheck", "protocol/validate/envelope-check"],
+      held: [
+        "may be as large as its request asked for, and no other's",
+        "protocol/validate/envelope-check.unit",
+      ],
     },
     {
       says: "MUST be artifactized, always",
@@ -728,15 +731,15 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "what we print is judged by the same rules, in tests",
-      done: ["judgedInTests", "cli/render/ndjson"],
-      held: ["is judged only in test mode", "protocol/validate/printed.unit"],
+      done: ["checkedInTests", "cli/render/ndjson"],
+      held: ["is judged only in test mode", "protocol/validate/envelope-check.unit"],
     },
     {
       says: "and so is what the daemon sends",
-      done: ["judged", "daemon/judged"],
+      done: ["checkedSocket", "daemon/socket-check"],
       held: [
         "may be of many requests at once on a connection, each numbered by itself",
-        "protocol/validate/printed.unit",
+        "protocol/validate/envelope-check.unit",
       ],
     },
   ],

@@ -157,7 +157,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "`truncated`: the output was cut",
-      done: ["output", "cli/commands/workers"],
+      done: ["output", "cli/commands/output"],
       held: ["of %s says so in meta", "cli/envelope.int"],
     },
     {
@@ -267,7 +267,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "truncation",
-      done: ["output", "cli/commands/workers"],
+      done: ["output", "cli/commands/output"],
       held: ["of %s says so in meta", "cli/envelope.int"],
     },
     {

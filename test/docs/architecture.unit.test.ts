@@ -1,6 +1,6 @@
 /** The architecture fits ten pages, and its words are those of the code: at most forty, one name for one thing. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "./pages.ts";
@@ -36,5 +36,33 @@ describe("its words", () => {
       encoding: "utf8",
     });
     expect(found).not.toBe("");
+  });
+});
+
+describe("its layers", () => {
+  const src = join(root, "src");
+  const foldersOf = (folder: string, recursive: boolean): readonly string[] =>
+    readdirSync(join(src, folder), { recursive, withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  const layers = new Map(
+    page
+      .slice(page.indexOf("\n## 2. "), page.indexOf("\n## 3. "))
+      .split("\n")
+      .flatMap((line) => {
+        const [, room, text] = /^\| `src\/([\w-]+)` \| (.*)$/.exec(line) ?? [];
+        return room === undefined || text === undefined ? [] : [[room, text] as const];
+      }),
+  );
+
+  it("are the rooms of src", () => {
+    expect([...layers.keys()].toSorted()).toEqual(foldersOf("", false).toSorted());
+  });
+
+  it.each([...layers])("%s: each folder is named, and each name is a folder", (room, text) => {
+    const named = [...text.matchAll(/`([\w-]+)\/`/g)].map(([, name]) => name);
+    expect(foldersOf(room, false).filter((name) => !named.includes(name))).toEqual([]);
+    const below = foldersOf(room, true);
+    expect(named.filter((name = "") => !below.includes(name))).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { KindFacts } from "../../src/adapters/facts.ts";
 
 const src = resolve(import.meta.dirname, "../../src");
 const rows = [
@@ -57,9 +58,30 @@ const inside: Readonly<Record<string, readonly string[]>> = {
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */
 const pureRooms =
-  /^(protocol|commands|tree-file|supervisor|control|weblisk\/(wire|signing|types)|web\/model|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
+  /^(protocol|commands|tree-file|supervisor|control|weblisk\/(wire|signing|types)|web\/model|adapters\/decoding|adapters\/kinds)\//;
 /** The client is thin: of the daemon it knows how to find and start one, and the wire; of the rest only what goes on the wire. */
 const clientMayImport = ["base", "protocol", "commands", "cli"];
+
+/** Each folder of `adapters/kinds`, with the facts of its kind: a new kind comes to the rules below by its folder. */
+const kinds = await Promise.all(
+  readdirSync(join(src, "adapters/kinds")).map(async (folder) => {
+    const { facts } = (await import(`../../src/adapters/kinds/${folder}/facts.ts`)) as { facts: KindFacts };
+    return { folder, facts };
+  }),
+);
+/**
+ * The name of a program means its kind wherever it stands. The name of a protocol, whose agents have names of their own, does
+ * as a word alone. Another kind has a word of English, such as `command`, which is the kind only in a place of kinds.
+ */
+const programs = kinds.filter(({ facts }) => facts.binary !== null);
+const protocols = kinds.filter(({ facts }) => facts.named !== undefined);
+const words = kinds.filter((kind) => !programs.includes(kind) && !protocols.includes(kind));
+const namesOf = ({ facts: { kind, aliases, binary } }: (typeof kinds)[number]): readonly string[] => [
+  kind,
+  ...aliases,
+  ...(binary === null ? [] : [binary.name]),
+];
+const anyOf = (some: typeof kinds): string => `(?:${some.flatMap(namesOf).join("|")})`;
 
 const files = (readdirSync(src, { recursive: true }) as string[])
   .filter((file) => /\.tsx?$/.test(file))
@@ -252,7 +274,7 @@ it("the client knows only what goes on the wire", () => {
     "daemon/machine-files.ts",
     "daemon/modes.ts",
     "daemon/node-flags.ts",
-    "daemon/room.ts",
+    "daemon/disk-room.ts",
     "daemon/token.ts",
   ];
   const foreign = files
@@ -295,15 +317,27 @@ it("a kind is named in its folder alone", () => {
     "adapters/registry.ts": /kinds\/[a-z-]+\/index|^ {2}\w+(: \w+)?,$/,
     // Examples of the command line show an agent that many people have.
     ...Object.fromEntries(
-      ["start", "board", "machine"].map((name) => [`commands/${name}.ts`, /agent [\w -]+ (claude|codex)/]),
+      ["start", "board", "this-machine"].map((name) => [
+        `commands/${name}.ts`,
+        /agent [\w -]+ (claude|codex)/,
+      ]),
     ),
     "cli/commands/demo.ts": /spawn claude '/,
+    // The doctor asks the providers of Holdfast's own kind for its models.
+    "cli/commands/doctor.ts": /kind === "llm"/,
     // Records of early versions name no models; no new kind comes to this list.
     "protocol/usage.ts": /ONCE_CACHED_INSIDE/,
   };
   // The command of the protocol's name, beside the kind.
   const command = /agent[ /]acp\b|words: \["acp"\]|"\.\/acp\/|acpProblems/;
-  const names = /claude|codex|gemini|opencode|copilot|\bacp\b|\bkind\b.{0,12}"command"|\?\? "command"/i;
+  const names = new RegExp(
+    [
+      anyOf(programs),
+      String.raw`\b${anyOf(protocols)}\b`,
+      String.raw`(?:\bkind\b.{0,12}|\?\? )"${anyOf(words)}"`,
+    ].join("|"),
+    "i",
+  );
   const naming = files
     .filter((file) => !file.startsWith("adapters/kinds/"))
     .flatMap((file) =>
@@ -315,22 +349,15 @@ it("a kind is named in its folder alone", () => {
   expect(naming).toEqual([]);
 });
 
-it("a kind names no other, but for acp, which knows agents by their names", () => {
-  const words: Readonly<Record<string, RegExp>> = {
-    "claude-code": /claude/i,
-    codex: /codex/i,
-    "gemini-cli": /gemini/i,
-    opencode: /opencode/i,
-    copilot: /copilot/i,
-  };
+it("a kind names no other, but for one that knows agents by their names", () => {
   const foreign = files.flatMap((file) => {
-    const [, kind] = /^adapters\/kinds\/([a-z-]+)\//.exec(file) ?? [];
-    if (kind === undefined || kind === "acp") return [];
+    const own = kinds.find(({ folder }) => file.startsWith(`adapters/kinds/${folder}/`));
+    if (own === undefined || protocols.includes(own)) return [];
     // The variables of a provider may be anybody's.
     const text = withoutComments(readFileSync(join(src, file), "utf8")).replace(/\b[A-Z][A-Z0-9_]+\b/g, "");
-    return Object.entries(words).flatMap(([other, word]) =>
-      other !== kind && word.test(text) ? [`${file} names ${other}`] : [],
-    );
+    return programs
+      .filter((kind) => kind !== own && new RegExp(anyOf([kind]), "i").test(text))
+      .map(({ folder }) => `${file} names ${folder}`);
   });
   expect(foreign).toEqual([]);
 });

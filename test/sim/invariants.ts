@@ -348,7 +348,7 @@ const inOrder: Invariant = ({ tree, before, committed, rebuilt, mono_ms }) => {
   });
 };
 
-/** By their names in promises.md; the last five say of trees what those do not. */
+/** By the numbers of docs/explanation/simulator.md. */
 export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   "I1 one life": oneLife,
   "I2 running is alive": runningIsAlive,

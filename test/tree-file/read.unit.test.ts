@@ -3,7 +3,7 @@ import { TREE_PROBLEMS_MAX } from "../../src/base/limits.ts";
 import { makeAddedKinds } from "../../src/commands/kinds.ts";
 import { FIRST, mistakesIn, nodeAt, problemsOf, read, specAt, tree } from "./support.ts";
 
-/** cli.md, `holdfast.yaml`. */
+/** A file with the most usual keys. */
 const EXAMPLE = `version: 1
 tree:                       # the root supervisor
   strategy: rest_for_one    # one_for_one (default) | one_for_all | rest_for_one

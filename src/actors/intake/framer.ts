@@ -1,6 +1,6 @@
 /**
  * Cuts bytes into lines. Pure. It cuts at byte 0x0A alone and decodes afterwards, so nothing else (U+2028, a chunk border
- * inside a character) ends a line (agent-clis.md §7). A line over the limit gives its beginning as soon as it is over, and
+ * inside a character) ends a line. A line over the limit gives its beginning as soon as it is over, and
  * its length at its end.
  *
  * One number is carried from one window to the next: how much of an over-limit line was skipped. An unfinished line within

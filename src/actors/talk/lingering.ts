@@ -19,7 +19,7 @@ const isWanted = (worker: Speaker, run: Run): boolean =>
 
 /**
  * Ends an agent that does not notice the end of its input, such as one with a server of its own or a bridge that never
- * looks (agent-clis.md §9). Its outcome is that of its last turn. `isBusy`: it is still in a turn. No stop is recorded,
+ * looks. Its outcome is that of its last turn. `isBusy`: it is still in a turn. No stop is recorded,
  * since nobody asked for one: a daemon that takes over starts this wait anew.
  */
 export const endLingering = (worker: Speaker, run: Run, isBusy: () => boolean): void => {

@@ -1,6 +1,6 @@
 /**
- * The verdict of every kind on an exit: the agent's own terminal event first, then the exit code
- * (agent-clis.md §11). The sentences name the program and the fact, and never quote what the program printed.
+ * The verdict of every kind on an exit: the agent's own terminal event first, then the exit code.
+ * The sentences name the program and the fact, and never quote what the program printed.
  */
 import type { AgentCompletion } from "../../protocol/completion.ts";
 import type { IncarnationOutcome } from "../../protocol/incarnation.ts";
@@ -11,8 +11,7 @@ import type { KindEvents } from "./events.ts";
 import { rejectedFlag } from "./rejections.ts";
 
 /**
- * After one of these signals an exit code means nothing: after INT, claude exits with 0 and codex with 1
- * (agent-clis.md §6).
+ * After one of these signals an exit code means nothing: after INT, claude exits with 0 and codex with 1.
  */
 const ENDING = new Set(["SIGHUP", "SIGINT", "SIGQUIT", "SIGKILL", "SIGTERM"]);
 

@@ -1,5 +1,5 @@
 /**
- * Builds a child's environment; nothing is inherited (cli.md, Flags of spawn). It has the variables that
+ * Builds a child's environment; nothing is inherited. It has the variables that
  * every program needs, the credentials that the kind declares, the adapter's variables and the user's. The
  * spawner adds the run's marker.
  */

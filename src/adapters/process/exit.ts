@@ -7,7 +7,7 @@ import type { RunExit } from "../../protocol/incarnation.ts";
 
 /**
  * Signals that end a process: a status over 128 is read as one of these. Others are exit codes, because no
- * process dies of SIGCHLD (145) or SIGSTOP (147), which gemini exits with for HTTP errors (agent-clis.md §5).
+ * process dies of SIGCHLD (145) or SIGSTOP (147), which gemini exits with for HTTP errors.
  */
 const DEADLY = [
   "SIGHUP",

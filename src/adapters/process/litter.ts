@@ -1,6 +1,6 @@
 /**
  * Removes empty directories that an agent's CLI leaves in its working directory when it is stopped during a
- * command (agent-clis.md §6). They are removed at the end of the run, except directories that existed before
+ * command. They are removed at the end of the run, except directories that existed before
  * its start, that are not empty, or that another living run of the store may leave.
  */
 import { existsSync, lstatSync, rmdirSync } from "node:fs";

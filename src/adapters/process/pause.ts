@@ -1,7 +1,7 @@
 /**
  * Pauses a run: STOP by pid to the agent, the other members of its group and all its descendants. The
- * launcher is never stopped, because it must write an exit, nor is the pump of an open stdin (architecture
- * §5, Bounds).
+ * launcher is never stopped, because it must write an exit, nor is the pump of an open stdin
+ * (docs/explanation/processes.md, Pause).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "../../base/crash-point.ts";

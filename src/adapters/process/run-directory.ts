@@ -1,6 +1,6 @@
 /**
  * The files of one incarnation: `<runsDir>/<worker>/<incarnation>/`, a directory 0700 with files 0600
- * (architecture §8). The agent can write there, so the log overrules these files, and no open follows a link
+ * (processes.md, The files of a run). The agent can write there, so the log overrules these files, and no open follows a link
  * or waits (docs/explanation/security.md). Every reader returns undefined if there is no (complete) content
  * yet, and throws if it cannot read.
  */

@@ -10,7 +10,7 @@ import { type CommandHandler, type Context, keyOf } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { bytes, count } from "../render/units.ts";
 import { chosen } from "./list.ts";
-import { withResults } from "./workers.ts";
+import { withResults } from "./per-worker.ts";
 
 /** Statuses of workers that have ended. */
 const ENDED: readonly WorkerStatus[] = ["completed", "failed", "cancelled"];

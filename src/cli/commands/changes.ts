@@ -3,7 +3,7 @@ import { success } from "../../protocol/outcome.ts";
 import type { CommandHandler } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { neutralise } from "../render/terminal.ts";
-import { perWorker } from "./workers.ts";
+import { perWorker } from "./per-worker.ts";
 
 export const changesProblems = ({ flags }: Call): readonly string[] =>
   flags.stat && flags["name-only"] ? ["agent changes takes --stat or --name-only, not both"] : [];

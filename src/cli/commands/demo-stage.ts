@@ -11,7 +11,7 @@ import type { LogRecord } from "../../protocol/records.ts";
 import type { Context } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 
-/** No step takes longer, even on a slow machine; cli.md allows 15 s for all. */
+/** No step takes longer, even on a slow machine; all of them together take less than 15 s on a quiet one. */
 const STEP_MAX_MS = 10_000;
 const EXIT_WAIT_MS = 5_000;
 const POLL_MS = 20;

@@ -1,6 +1,6 @@
 /**
  * agent demo: three scripted agents. The first crashes and is restarted, the daemon itself is killed, and one agent ignores
- * TERM and hides a child. Everything, with the decisions, is shown live in under 15 s (cli.md, Commands).
+ * TERM and hides a child. Everything, with the decisions, is shown live in under 15 s.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -6,9 +6,9 @@ import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { leavesRunning } from "./follow.ts";
 import { pageAsked, pageShown } from "./paging.ts";
+import { withResults } from "./per-worker.ts";
 import { askedSpec, told } from "./spawn.ts";
 import { waitFor } from "./wait.ts";
-import { withResults } from "./workers.ts";
 
 export const submit: CommandHandler = async (context) => {
   const { flags } = context;

@@ -1,4 +1,4 @@
-/** agent wait: waits until workers have ended; the exit code reports their results (cli.md, Flags of spawn). */
+/** agent wait: waits until workers have ended; the exit code reports their results (docs/reference/commands.md, Exit codes). */
 import { constants } from "node:os";
 import { asHoldfastError, type ErrorCode, type ErrorDetails, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";

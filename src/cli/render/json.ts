@@ -5,7 +5,7 @@ import { toResponseEnvelope } from "../../protocol/response-envelope.ts";
 import { brokenRules } from "../../protocol/response-rules.ts";
 import type { Renderer } from "./renderer.ts";
 
-/** Protocol v1 data are objects; json mode prints the list itself (cli.md, One record). */
+/** Protocol v1 data are objects; json mode prints the list itself. */
 export const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/list": "workers",
   "agent/messages": "messages",

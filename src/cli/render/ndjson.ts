@@ -38,7 +38,7 @@ const etagOf = ({ value }: Outcome<unknown>): string | undefined => {
 };
 
 /** In test mode, throws if an envelope breaks the contract. */
-export const judgedInTests = async (
+export const checkedInTests = async (
   renderer: Renderer,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Renderer> => {

@@ -1,4 +1,4 @@
-/** The outcome of a command, and the three modes of printing it (cli.md, Output). */
+/** The outcome of a command, and the three modes of printing it (docs/reference/commands.md, Everywhere). */
 import type { CommandDef } from "../../commands/command.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";

@@ -53,7 +53,7 @@ import { termOf } from "./joining.ts";
 import { bootClock, forgetKept, type KeptNode, nameOfMachine, readKept, rowOf, writeKept } from "./kept.ts";
 import { leaveCluster, placedOn } from "./leaving.ts";
 import { shippedLog } from "./log.ts";
-import { isOverAt, PlacedMachine, placedCalled } from "./machine.ts";
+import { isOverAt, PlacedMachine, placedCalled } from "./placed-machine.ts";
 import { answerPlace, PlaceQuestions, placeQuestions } from "./questions.ts";
 import { copyReads } from "./reading.ts";
 import { nameTaken, otherNode, refusalOf, stillPlaced } from "./refusals.ts";

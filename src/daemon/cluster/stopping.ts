@@ -7,7 +7,7 @@ import type { ClusterStore } from "../../cluster/store.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeApi } from "../../runtime/api.ts";
 import { holdsLease, type KeptNode } from "./kept.ts";
-import { isFinal } from "./machine.ts";
+import { isFinal } from "./placed-machine.ts";
 import { isKept, rewriteKept } from "./rewrite.ts";
 import type { Trouble } from "./trouble.ts";
 

@@ -33,7 +33,7 @@ export const each = <N extends PerWorkerRequest>(
 });
 
 /**
- * One result for each id. If some fail the error is PARTIAL_FAILURE (cli.md); a single id fails with its own
+ * One result for each id. If some fail the error is PARTIAL_FAILURE; a single id fails with its own
  * error.
  */
 const perWorker = (

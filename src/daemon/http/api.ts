@@ -1,5 +1,5 @@
 /**
- * The control plane over HTTP (interfaces.md, HTTP API): doors first, then the route. Every answer about a request of the
+ * The control plane over HTTP (docs/how-to/http.md): doors first, then the route. Every answer about a request of the
  * control plane is a Protocol v1 envelope.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";

@@ -1,5 +1,5 @@
 /**
- * Refuses requests before anything of them is read (interfaces.md, HTTP API): a name that a page of another site has
+ * Refuses requests before anything of them is read (docs/decisions/0051): a name that a page of another site has
  * pointed at this address, a page of another origin, a secret in a URL, or no token. Pure.
  */
 import type { IncomingHttpHeaders } from "node:http";

@@ -59,7 +59,7 @@ const denied = z
   .optional()
   .describe("tool calls that were denied for lack of permission");
 
-/** A row of `agent list`, with the field names of cli.md. */
+/** The resources that a worker uses now, in `agent list` and `agent info`. */
 const ResourcesView = z.object({
   cpu_ms: z
     .number()

@@ -20,8 +20,8 @@ import type { Heartbeats } from "../heartbeats.ts";
 import type { WorkerInfo } from "../replies.ts";
 import { asksForEnded, isSelected } from "../selecting.ts";
 import type { Forest } from "../trees/forest.ts";
+import { makeOutput } from "./output.ts";
 import { placedOf } from "./placed.ts";
-import { makePrinted } from "./printed.ts";
 import { searchOf } from "./search.ts";
 import { WorkerPresenter } from "./shown.ts";
 import { makeUsage, subtreeUsage } from "./usage.ts";
@@ -103,7 +103,7 @@ export const makeQueries = (
     why: (ref) => whyOf(core, forest, shown, ref),
     search: searchOf(core),
     ...makeWatching(core, isOver),
-    ...makePrinted(core),
+    ...makeOutput(core),
     refused: options.registry.refused,
     capabilities: capabilitiesOf(core, options.registry),
     status: statusOf(core, heartbeats, options),

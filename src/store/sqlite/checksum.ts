@@ -30,7 +30,7 @@ const PLAIN = /^[\w:.-]*$/;
 /** Nearly every id is plain, and the test is cheaper than JSON.stringify. */
 const quote = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
 
-/** The record as one JSON line without a line end, fields in the order of cli.md (One record). */
+/** The record as one JSON line without a line end, fields in the order in which `agent watch` prints them. */
 export const lineOf = (facts: ChecksumFields | Row): string => {
   const [seq, id, stream, version, type, recordedAt, worker, incarnation, correlation, causation, payload] =
     facts;

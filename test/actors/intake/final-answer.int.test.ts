@@ -1,4 +1,4 @@
-/** The output that a worker may leave on the disk, and the room that the disk must have for another one (architecture §5, Bounds). */
+/** The output that a worker may leave on the disk, and the room that the disk must have for another one (processes.md, Bounds). */
 import { it } from "@effect/vitest";
 import { Effect } from "effect";
 import { describe, expect } from "vitest";

@@ -10,7 +10,7 @@ interface Kind {
   readonly isDisabling?: true;
 }
 
-/** The faults of promises.md §4.2 and those of §5 that can be done to the real daemon without its help. */
+/** The faults that can be done to the real daemon without its help (docs/explanation/chaos.md). */
 export const FAULTS = {
   "kill-child": { weight: 20, hold_ms: 0 },
   "kill-launcher": { weight: 4, hold_ms: 0 },

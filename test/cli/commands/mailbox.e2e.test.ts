@@ -1,7 +1,7 @@
 /** Mailboxes as an agent uses them from its own shell, and as a person does from outside. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeDataCheck } from "../../../src/cli/data-check.ts";
 import { schemasOf } from "../../../src/cli/manifest.ts";
-import { makeDataCheck } from "../../../src/cli/published.ts";
 import { COMMANDS } from "../../../src/commands/commands.ts";
 import { AGENT } from "../../support/built.ts";
 import { type Commands, makeCommands } from "../support/commands.ts";

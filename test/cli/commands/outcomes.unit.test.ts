@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { tally } from "../../../src/cli/commands/demo.ts";
+import { perWorker } from "../../../src/cli/commands/per-worker.ts";
 import { failureOf } from "../../../src/cli/commands/wait.ts";
-import { perWorker } from "../../../src/cli/commands/workers.ts";
 import type { ErrorCode } from "../../../src/protocol/errors.ts";
 import type { PerWorker, WaitReply } from "../../../src/runtime/api.ts";
 import { lifecycle } from "../support/samples.ts";

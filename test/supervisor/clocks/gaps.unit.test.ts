@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memAvailableOf, uptimeOf } from "../../../src/adapters/process/machine.ts";
+import { memAvailableOf, uptimeOf } from "../../../src/adapters/process/machine-readings.ts";
 import { type ClockGap, gapBetween, makeGaps } from "../../../src/supervisor/clocks/gaps.ts";
 
 const HOUR_MS = 3_600_000;

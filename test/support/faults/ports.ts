@@ -1,6 +1,6 @@
 /**
  * The log and the spawner, whose calls fail as somebody else decides: with a rate for each kind of call, or the n-th call of
- * all (promises.md §4.4). A call that fails has done nothing.
+ * all. A call that fails has done nothing.
  */
 import type { ObservedRun, Run, RuntimeSpawner } from "../../../src/adapters/spawner.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";

@@ -1,6 +1,5 @@
 /**
- * The outcome of an ACP run: the last answer to a prompt if no later turn is open, else the exit
- * (agent-clis.md §11).
+ * The outcome of an ACP run: the last answer to a prompt if no later turn is open, else the exit.
  */
 import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";

@@ -1,6 +1,6 @@
 /**
- * How to run the named ACP agents: their arguments, and the client's variables that they may need
- * (agent-clis.md §3). Any other agent is a program with arguments, and gets only the variables of `--env` and
+ * How to run the named ACP agents: their arguments, and the client's variables that they may need.
+ * Any other agent is a program with arguments, and gets only the variables of `--env` and
  * `--inherit-env`.
  */
 import type { WorkerSpec } from "../../../protocol/worker.ts";

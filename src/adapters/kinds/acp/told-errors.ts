@@ -1,7 +1,7 @@
 /**
  * Classifies an ACP agent's error: one row of the catalogue, and a sentence of ours. Structured facts come
  * first: the code, then the contents of `data`. Two agents answer `end_turn` when their provider failed and
- * print the error as if it were the model's text (agent-clis.md §9). Another sign reveals each such error,
+ * print the error as if it were the model's text. Another sign reveals each such error,
  * and only with that sign does the text count as one.
  */
 

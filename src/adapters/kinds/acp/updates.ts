@@ -1,6 +1,6 @@
 /**
- * Decodes `session/update`: the agent's messages and actions, and notices about its session (agent-clis.md
- * §9).
+ * Decodes `session/update`: the agent's messages and actions, and notices about its session
+ * (docs/reference/adapters.md).
  */
 
 import {

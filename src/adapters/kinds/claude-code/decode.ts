@@ -1,5 +1,5 @@
 /**
- * Decodes Claude Code's stream-json, line by line (agent-clis.md §9). Every handler takes the state and
+ * Decodes Claude Code's stream-json, line by line (docs/reference/adapters.md). Every handler takes the state and
  * returns the next one, and pushes records to `out`. An unknown type is normal, because new ones appear every
  * few weeks, and becomes one Unknown event.
  */

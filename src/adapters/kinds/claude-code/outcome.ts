@@ -1,6 +1,5 @@
 /**
- * The outcome of a Claude Code run: the last `result` if no later turn is open, else the exit (agent-clis.md
- * §5, §11).
+ * The outcome of a Claude Code run: the last `result` if no later turn is open, else the exit.
  */
 import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";

@@ -12,7 +12,7 @@ import { bracedAddress, mcpLaunch, sharedForm } from "../../mcp-launch.ts";
 import { converses } from "./converses.ts";
 
 /**
- * No self-update and no telemetry. The CLI's default of 10 retries (190 s, agent-clis.md §5) is set
+ * No self-update and no telemetry. The CLI's default of 10 retries (190 s) is set
  * explicitly, so that retries end well before the stall limit in every version. `--env` wins over all three.
  */
 const ENVIRONMENT = {
@@ -44,7 +44,7 @@ export const plan = (context: PlanContext): LaunchPlan => {
   const mcp = mcpLaunch(context);
   if (mcp !== undefined) argv.push(`--mcp-config=${sharedForm(mcp, bracedAddress)}`);
   for (const dir of addDirs) argv.push("--add-dir", dir);
-  // Without it, actions that need a permission are denied and the run continues (agent-clis.md §8).
+  // Without it, actions that need a permission are denied and the run continues.
   if (externalSandbox || (spec.permission === "allow" && !asksPermission(spec)))
     argv.push("--permission-mode", "bypassPermissions");
   // The CLI does not ask about tools that its own settings allow, so tools that a rule always denies are

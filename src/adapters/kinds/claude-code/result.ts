@@ -1,6 +1,6 @@
 /**
  * Decodes `result` lines: the end of a turn. `is_error` is right even if the subtype says otherwise: a rate
- * limit has subtype `success` (agent-clis.md §5). A run prints several if a background task reports back.
+ * limit has subtype `success`. A run prints several if a background task reports back.
  */
 
 import { asList, asNumber, asString, asWord, type JsonObject } from "../../../base/json.ts";

@@ -1,5 +1,5 @@
 /**
- * Decodes the JSON lines of `codex exec` (agent-clis.md §9). It prints whole items, never deltas. A warning
+ * Decodes the JSON lines of `codex exec` (docs/reference/adapters.md). It prints whole items, never deltas. A warning
  * is printed as an item of type `error`, but is not an error. A failure is printed twice, as `error` and as
  * `turn.failed`, and recorded once.
  */

@@ -1,7 +1,4 @@
-/**
- * The outcome of a `codex exec` run: `turn.completed` or `turn.failed` if no later turn is open, else the
- * exit (§5, §11).
- */
+/** The outcome of a `codex exec` run: `turn.completed` or `turn.failed` if no later turn is open, else the exit. */
 import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { sessionFacet, voiceOf } from "../../decoding/events.ts";

@@ -8,9 +8,9 @@ export const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
 export const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
 
 /**
- * No update check, no analytics (5 s at exit), and no endless retries of a refused connection (agent-clis.md
- * §3). The user's plugins and apps stay as they are. The sandbox must not write to /tmp, because it leaves
- * empty directories where it can write when it is stopped during a command (§6).
+ * No update check, no analytics (5 s at exit), and no endless retries of a refused connection.
+ * The user's plugins and apps stay as they are. The sandbox must not write to /tmp, because it leaves
+ * empty directories where it can write when it is stopped during a command.
  */
 export const QUIET = [
   "check_for_update_on_startup=false",

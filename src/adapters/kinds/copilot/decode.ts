@@ -1,5 +1,5 @@
 /**
- * Decodes the JSON lines of Copilot CLI (agent-clis.md §9). It prints about a hundred types, most of them
+ * Decodes the JSON lines of Copilot CLI (docs/reference/adapters.md). It prints about a hundred types, most of them
  * without use for others. Text comes in deltas and again whole, and is recorded once. `session.error` is its
  * final error, because it retries a failed call of the model. Only its last line has the session's id; if we
  * chose the id, it is recorded with the prompt.

@@ -1,6 +1,5 @@
 /**
- * The outcome of a Copilot CLI run: its `result`, which a signal may prevent, else the exit (agent-clis.md
- * §5, §11).
+ * The outcome of a Copilot CLI run: its `result`, which a signal may prevent, else the exit.
  */
 import type { ExitFacts } from "../../adapter.ts";
 import { turnCompleted, voiceOf } from "../../decoding/events.ts";

@@ -23,7 +23,7 @@ export const plan = (context: PlanContext): LaunchPlan => {
   else if (session !== undefined) argv.push("--continue");
   else if (chosen !== undefined) argv.push("--session-id", chosen);
   for (const dir of addDirs) argv.push("--add-dir", dir);
-  // Without it, actions that need a permission are denied and the run continues (agent-clis.md §8).
+  // Without it, actions that need a permission are denied and the run continues.
   if (spec.permission === "allow") argv.push("--allow-all");
   const usage = usageFile(spec, incarnation);
   if (usage !== undefined && scripts_dir !== undefined)

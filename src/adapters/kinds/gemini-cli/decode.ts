@@ -1,5 +1,5 @@
 /**
- * Decodes Gemini CLI's stream-json (agent-clis.md §9): a closed set of six types. It never prints reasoning,
+ * Decodes Gemini CLI's stream-json (docs/reference/adapters.md): a closed set of six types. It never prints reasoning,
  * its messages have no ids, and a retry repeats text without a mark. `result.status`, not the exit code, says
  * how the turn ended.
  */

@@ -1,4 +1,4 @@
-/** The outcome of a Gemini CLI run: `result.status`, else the exit (agent-clis.md §5, §11). */
+/** The outcome of a Gemini CLI run: `result.status`, else the exit. */
 import type { WorkerError } from "../../../protocol/records.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { classifyName, classifyStatus } from "../../decoding/classify.ts";

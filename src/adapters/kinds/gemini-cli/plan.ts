@@ -8,7 +8,7 @@ import { agentOptions } from "../../../protocol/extensions.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 
 /**
- * One process, instead of a parent that ignores signals and a child that outlives it (agent-clis.md §6).
+ * One process, instead of a parent that ignores signals and a child that outlives it.
  * Headless, it refuses a directory that no user has marked as trusted; the user who spawns an agent has
  * chosen the directory. `--env` wins over both.
  */
@@ -26,7 +26,7 @@ export const plan = ({ spec, session: known, binary, worker_id, incarnation }: P
   else if (!spec.argv.some((arg) => NAMES_SESSION.test(arg)))
     argv.push("--session-id", uuidFor(`${worker_id}/${incarnation}`));
   for (const dir of addDirs) argv.push("--include-directories", dir);
-  // By default, tools that need a permission are not even offered to the model (agent-clis.md §8).
+  // By default, tools that need a permission are not even offered to the model.
   argv.push("--approval-mode", spec.permission === "allow" ? "yolo" : "default");
   argv.push(...spec.argv);
   return { argv, env: ENVIRONMENT, stdin: { kind: "text", text: spec.prompt ?? "" } };

@@ -1,5 +1,5 @@
 /**
- * Decodes the JSON lines of `opencode run` (agent-clis.md §9). It prints only whole parts, and nothing before
+ * Decodes the JSON lines of `opencode run` (docs/reference/adapters.md). It prints only whole parts, and nothing before
  * the model's first answer. A tool is printed when it has ended, so its call and its result come from one
  * line. A run has no final event: the reason of the last step says whether the turn is over.
  */

@@ -1,5 +1,5 @@
 /**
- * The outcome of an OpenCode run: success with exit code 0 and a last step that stopped (agent-clis.md §9),
+ * The outcome of an OpenCode run: success with exit code 0 and a last step that stopped,
  * else its error.
  */
 import type { WorkerError } from "../../../protocol/records.ts";

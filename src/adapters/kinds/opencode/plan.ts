@@ -14,7 +14,7 @@ import { CONTENT } from "./facts.ts";
 const QUIET = { OPENCODE_DISABLE_AUTOUPDATE: "true" } as const;
 
 /**
- * By default OpenCode allows everything (agent-clis.md §8). The CLI merges this over the permissions of its
+ * By default OpenCode allows everything. The CLI merges this over the permissions of its
  * configuration, key by key. But an agent in a project's configuration may have permissions of its own, which
  * win, so configuration in the working directory is not read, including its AGENTS.md. `--env` wins over
  * both. `prefix` is that of the variables: Kilo Code is made from OpenCode.

@@ -1,5 +1,5 @@
 /**
- * The Agent Client Protocol, version 1, from agent-clis.md §9: chunks of messages, tools by their id, and one answer to each
+ * The Agent Client Protocol, version 1: chunks of messages, tools by their id, and one answer to each
  * prompt, which says how its turn ended. Ids are those by which we ask (`dialogue.ts`).
  */
 import { type Asked, answersTo, isAnswer, isObject } from "./dialogue.ts";
@@ -155,7 +155,7 @@ const finalOf = (lines: readonly Printed[], isNotice: (line: Printed) => boolean
   return texts.length === 0 ? null : texts.join("");
 };
 
-/** Two agents end a turn well whose provider failed, and say so by something else (agent-clis.md §9). */
+/** Two agents end a turn well whose provider failed, and say so by something else. */
 const isHidden = (
   lines: readonly Printed[],
   agent: string | undefined,

@@ -1,4 +1,4 @@
-/** Claude Code's stream-json, from agent-clis.md §5 and §9. */
+/** Claude Code's stream-json, read without the decoder's code. */
 import { type Bit, dollars, type Expected, gathered, type Reader, type Used } from "./expected.ts";
 import { distinct, get, getCount, getList, getText, ofType, type Printed, sum, unlisted } from "./printed.ts";
 

@@ -1,5 +1,5 @@
 /**
- * `codex app-server`, from agent-clis.md §9: JSON-RPC without its `jsonrpc` member. Answers come in pieces and as a whole, tools
+ * `codex app-server`: JSON-RPC without its `jsonrpc` member. Answers come in pieces and as a whole, tools
  * as items that start and complete, and `turn/completed` says how a turn ended. Ids are those by which we ask (`dialogue.ts`).
  */
 import { answersTo, isObject, notices } from "./dialogue.ts";

@@ -1,4 +1,4 @@
-/** `codex exec --json`, from agent-clis.md §5 and §9: whole items, and each turn's end. */
+/** `codex exec --json`: whole items, and each turn's end. */
 import { gathered, NOTHING_USED, type Reader } from "./expected.ts";
 import { distinct, get, getCount, getText, ofType, sum, unlisted } from "./printed.ts";
 

@@ -1,4 +1,4 @@
-/** Copilot CLI's JSON lines, from agent-clis.md §5 and §9: deltas and wholes, tools by call id, one result at the end. */
+/** Copilot CLI's JSON lines: deltas and wholes, tools by call id, one result at the end. */
 import { gathered, NOTHING_USED, type Reader, textOf } from "./expected.ts";
 import { distinct, get, getText, ofType, unlisted } from "./printed.ts";
 

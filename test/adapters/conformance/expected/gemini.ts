@@ -1,4 +1,4 @@
-/** Gemini CLI's stream-json, from agent-clis.md §5 and §9: six types, deltas only, one result a run. */
+/** Gemini CLI's stream-json: six types, deltas only, one result a run. */
 import { gathered, NOTHING_USED, type Reader } from "./expected.ts";
 import { distinct, get, getCount, getText, ofType, sum, unlisted } from "./printed.ts";
 

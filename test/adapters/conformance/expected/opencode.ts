@@ -1,5 +1,5 @@
 /**
- * `opencode run --format json`, from agent-clis.md §5 and §9: whole parts, and steps. There is no end event: a run went well
+ * `opencode run --format json`: whole parts, and steps. There is no end event: a run went well
  * when its last step finished with `stop`, and the exit was 0.
  */
 import { dollars, gathered, NOTHING_USED, type Reader } from "./expected.ts";

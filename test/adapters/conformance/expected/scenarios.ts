@@ -1,6 +1,6 @@
 /**
  * The outcome of a run, from how its lines end, how the process ended, and what the fake provider or the harness did to it:
- * the name of its scenario (agent-clis.md §2, §5, §6).
+ * the name of its scenario.
  */
 import type { Expected } from "./expected.ts";
 

@@ -1,4 +1,4 @@
-/** Outcomes of the recorded runs of Claude Code 2.1.197 and 2.1.329, written by hand from agent-clis.md §5 and §6. */
+/** Outcomes of the recorded runs of Claude Code 2.1.197 and 2.1.329, written by hand. */
 import type { Verdict } from "./verdict.ts";
 
 export const CLAUDE: Readonly<Record<string, Verdict>> = {

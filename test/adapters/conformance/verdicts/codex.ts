@@ -1,4 +1,4 @@
-/** Outcomes of the recorded runs of codex 0.169.0, written by hand from agent-clis.md §5 and §6. */
+/** Outcomes of the recorded runs of codex 0.169.0, written by hand. */
 import type { Verdict } from "./verdict.ts";
 
 export const CODEX: Readonly<Record<string, Verdict>> = {

@@ -94,7 +94,7 @@ const onNotification = (
 };
 
 /**
- * Warnings are not errors (agent-clis.md §11). Their text stays in the spool, so each type is recorded only
+ * Warnings are not errors. Their text stays in the spool, so each type is recorded only
  * once.
  */
 const WARNINGS: ReadonlySet<string> = new Set([

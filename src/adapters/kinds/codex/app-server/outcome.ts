@@ -1,6 +1,5 @@
 /**
- * The outcome of a `codex app-server` run: the last turn if no later one is open, else the exit
- * (agent-clis.md §11).
+ * The outcome of a `codex app-server` run: the last turn if no later one is open, else the exit.
  */
 import type { ExitFacts } from "../../../adapter.ts";
 import { voiceOf } from "../../../decoding/events.ts";

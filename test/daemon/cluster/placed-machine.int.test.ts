@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import { expect, it, onTestFinished } from "vitest";
 import { bootClock } from "../../../src/daemon/cluster/kept.ts";
-import { type MachineGround, PlacedMachine } from "../../../src/daemon/cluster/machine.ts";
+import { type MachineGround, PlacedMachine } from "../../../src/daemon/cluster/placed-machine.ts";
 import { ObeyedTombstones } from "../../../src/daemon/cluster/tombstones.ts";
 import type { PlacedWorker } from "../../../src/runtime/api.ts";
 import { until } from "../../cli/support/commands.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { judgedInTests } from "../../../src/cli/render/ndjson.ts";
+import { checkedInTests } from "../../../src/cli/render/ndjson.ts";
 import type { CommandEnd, Renderer } from "../../../src/cli/render/renderer.ts";
 import { SENT_WHOLE } from "../../../src/protocol/artifactize.ts";
 import { encodeEnvelope, okEnvelope, progressEnvelope } from "../../../src/protocol/envelope-v1.ts";
-import { makeAnswersCheck, makePrintedCheck } from "../../../src/protocol/validate/printed.ts";
+import { makeAnswersCheck, makePrintedCheck } from "../../../src/protocol/validate/envelope-check.ts";
 
 const time = { now_ms: 0, duration_ms: 1 };
 const head = { command: "agent/watch", profiles: [], request_id: "r" };
@@ -87,8 +87,8 @@ describe("our output", () => {
   it("is judged only in test mode", async () => {
     const renderer: Renderer = { record: () => broken, end: () => ({ stdout: broken, stderr: "" }) };
     const unused = {} as CommandEnd;
-    expect(await judgedInTests(renderer, {})).toBe(renderer);
-    const judged = await judgedInTests(renderer, { HOLDFAST_VALIDATE: "1" });
+    expect(await checkedInTests(renderer, {})).toBe(renderer);
+    const judged = await checkedInTests(renderer, { HOLDFAST_VALIDATE: "1" });
     expect(() => judged.end(unused)).toThrow(/breaks the contract/);
   });
 });

@@ -1,7 +1,7 @@
 /** The look before a daemon takes over; on a disk that is really full it is in test/chaos/full-disk. */
 import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
-import { refuseWithoutRoom } from "../../src/daemon/room.ts";
+import { refuseWithoutRoom } from "../../src/daemon/disk-room.ts";
 import { temporaryDirectory } from "../adapters/process/support.ts";
 
 it("passes where there is room, and leaves nothing behind", () => {

@@ -5,7 +5,7 @@
 import type { Socket } from "node:net";
 import { REQUEST_MAX_BYTES } from "../base/limits.ts";
 import { makeLineSplitter } from "../base/line-splitter.ts";
-import { type AnswersCheck, makeAnswersCheck } from "../protocol/validate/printed.ts";
+import { type AnswersCheck, makeAnswersCheck } from "../protocol/validate/envelope-check.ts";
 import { parseRequest } from "./request.ts";
 
 /** sysexits: EX_SOFTWARE. */
@@ -38,7 +38,7 @@ const listen = (socket: Socket, otherwise: number): AnswersCheck => {
  * Each write to the socket must be whole lines. `inline_max_bytes` applies to clients that request no other
  * size.
  */
-export const judged = (socket: Socket, inline_max_bytes: number): Socket => {
+export const checkedSocket = (socket: Socket, inline_max_bytes: number): Socket => {
   const check = listen(socket, inline_max_bytes);
   const write = socket.write.bind(socket) as (text: unknown) => boolean;
   socket.write = (text: unknown): boolean => {

@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { makeDataCheck } from "../../src/cli/data-check.ts";
 import { schemasOf } from "../../src/cli/manifest.ts";
-import { makeDataCheck } from "../../src/cli/published.ts";
 import { COMMANDS } from "../../src/commands/commands.ts";
 import { SENT_WHOLE } from "../../src/protocol/artifactize.ts";
 import { agent } from "./support/agent.ts";

@@ -53,7 +53,7 @@ const ofHosts = (command: string, data: unknown, check: (data: unknown) => strin
 };
 
 /** In test mode, throws if the data of an envelope does not match its command's schema. */
-export const heldToSchema = (renderer: Renderer, command: CommandDef, isOverHosts = false): Renderer => {
+export const withDataCheck = (renderer: Renderer, command: CommandDef, isOverHosts = false): Renderer => {
   const checkOne = makeDataCheck(outputSchemaOf(command));
   const check = isOverHosts ? (data: unknown) => ofHosts(command.command, data, checkOne) : checkOne;
   return {

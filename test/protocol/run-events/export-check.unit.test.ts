@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { StreamEvent, WorkerEvent } from "../../../src/library/index.ts";
 import { Exporter } from "../../../src/protocol/run-events/export.ts";
-import { ExportCheck } from "../../../src/protocol/run-events/judged.ts";
+import { ExportCheck } from "../../../src/protocol/run-events/export-check.ts";
 import { history } from "./simulated.ts";
 
 const eventsOf = (seed: number): readonly StreamEvent[] => {

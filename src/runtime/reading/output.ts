@@ -15,7 +15,7 @@ import type { Core } from "../core.ts";
 import type { OutputReply } from "../replies.ts";
 import { readRaw, sliceOf } from "./raw.ts";
 
-export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, "output" | "raw"> => {
+export const makeOutput = ({ find, roster, services }: Core): Pick<RuntimeApi, "output" | "raw"> => {
   const { log, spawner, workerDir, artifacts } = services;
   const { live } = roster;
   const keptText = (digest: string): Effect.Effect<string | undefined> =>
