@@ -1,4 +1,4 @@
-/** A read of another host, over `exec:` and over ssh, beside the same read here; of three hosts beside one; and of two nodes of a cluster. All on this machine. */
+/** A read of another host, over `exec:` and over ssh, beside the same read here; of three hosts beside one; and in a cluster of three nodes. All on this machine. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, symlinkSync } from "node:fs";
@@ -140,21 +140,49 @@ const wholeCommands = async (daemons: readonly BenchDaemon[]): Promise<readonly 
   ];
 };
 
-/** The second daemon is reached by its endpoint; the first asks the Postgres for it. */
-const overCluster = async ([here, there]: readonly [BenchDaemon, BenchDaemon]): Promise<Result> => {
+/**
+ * Three nodes, each with a placed worker. A plain list asks the database for the workers of the others; `--host all` asks the nodes
+ * themselves, by a program for each. A request about a worker of another node goes through the database.
+ */
+const overCluster = async (daemons: readonly BenchDaemon[]): Promise<readonly Result[]> => {
   const postgres = await TestPostgres.start();
   const url = await postgres.database("bench");
-  await here.agent("cluster", "init", url);
-  await here.agent("cluster", "join", url, "--name", "here");
-  await there.agent("cluster", "join", url, "--name", "there", "--endpoint", execHost(there));
+  const [here] = daemons as [BenchDaemon];
   const env = hostEnv(here);
-  const [local, all] = (await inTurns(COMMANDS, [
+  const alone = await startHost();
+  await here.agent("cluster", "init", url);
+  for (const [at, daemon] of daemons.entries()) {
+    const name = `node${at}`;
+    await daemon.agent("cluster", "join", url, "--name", name, "--endpoint", execHost(daemon));
+    await here.agent("spawn", "--where", `node=${name}`, "--name", `on-${name}`, "--", "sleep", "1000");
+  }
+  const [local, plain, all] = (await inTurns(COMMANDS, [
+    () => ran(hostEnv(alone), agentBin, "list"),
     () => ran(env, agentBin, "list"),
     () => ran(env, agentBin, "--host", "all", "list"),
+  ])) as [number, number, number];
+  const [info, far] = (await inTurns(COMMANDS, [
+    () => here.request("agent/info", { id: "on-node0" }),
+    () => here.request("agent/info", { id: "on-node1" }),
   ])) as [number, number];
-  for (const daemon of [here, there]) await daemon.agent("cluster", "leave");
+  for (const [at, daemon] of daemons.entries()) {
+    await daemon.agent("kill", `on-node${at}`);
+    await daemon.agent("cluster", "leave");
+  }
+  await alone.stop();
   await postgres.remove();
-  return timesOf("`agent --host all list` in a cluster of two nodes", "`agent list`", local, all, 2);
+  return [
+    timesOf("`agent list` at a node of three", "`agent list` of a daemon alone", local, plain, 2),
+    timesOf("`agent --host all list` in a cluster of three nodes", "the same", local, all, 2),
+    {
+      name: "`agent/info` of a worker of another node",
+      floor: `of the node's own: p50 ${ms(info)}`,
+      measured: `p50 ${ms(far)}`,
+      value: `${(far - info).toFixed(0)} ms more`,
+      threshold: "–",
+      ok: true,
+    },
+  ];
 };
 
 export const hosts = async (): Promise<readonly Result[]> => {
@@ -164,7 +192,7 @@ export const hosts = async (): Promise<readonly Result[]> => {
     await overExec(daemons[0]),
     ...(await overSsh(daemons[0])),
     ...(await wholeCommands(daemons)),
-    await overCluster([daemons[0], daemons[1]]),
+    ...(await overCluster(daemons)),
   ];
   for (const daemon of daemons) await daemon.stop();
   return results;
