@@ -12,14 +12,38 @@ export interface SshAsked {
   readonly publicKey: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onCommand?: (command: string) => void;
+  /** Asked for each command: the link is killed after so many bytes of its output, or of its input. */
+  readonly cut?: (user: string) => SshCut;
 }
 
+export interface SshCut {
+  readonly output?: number;
+  readonly input?: number;
+  /** Hears of the bytes that were carried. */
+  readonly carried?: (bytes: { readonly output: number; readonly input: number }) => void;
+}
+
+/** At most so many bytes of what is written to it, and then `over`. */
+const upTo = (most: number, take: (bytes: Buffer) => void, over: () => void) => {
+  let [left, taken] = [most, 0];
+  const write = (bytes: Buffer): void => {
+    const part = bytes.subarray(0, left);
+    left -= part.length;
+    taken += part.length;
+    if (part.length > 0) take(part);
+    if (left === 0) over();
+  };
+  return { write, taken: () => taken };
+};
+
 /** Runs a command as sshd does: by a shell, in an environment of its own. */
-export const makeSshServer = ({ publicKey, env, onCommand }: SshAsked): ssh2.Server =>
+export const makeSshServer = ({ publicKey, env, onCommand, cut = () => ({}) }: SshAsked): ssh2.Server =>
   new ssh2.Server({ hostKeys: [ssh2.utils.generateKeyPairSync("ed25519").private] }, (client) => {
+    let user = "";
     const known = ssh2.utils.parseKey(publicKey) as ssh2.ParsedKey;
     client.on("authentication", (context) => {
       const isKnown = context.method === "publickey" && context.key.data.equals(known.getPublicSSH());
+      user = context.username;
       if (isKnown) context.accept();
       else context.reject(["publickey"]);
     });
@@ -31,11 +55,23 @@ export const makeSshServer = ({ publicKey, env, onCommand }: SshAsked): ssh2.Ser
         onCommand?.(command);
         const channel = take();
         const child = spawn("sh", ["-c", command], { env });
-        channel.pipe(child.stdin);
-        child.stdout.pipe(channel, { end: false });
+        const { output = Number.POSITIVE_INFINITY, input = Number.POSITIVE_INFINITY, carried } = cut(user);
+        const kill = (): void => {
+          client.end();
+          child.stdin.destroy();
+        };
+        const [out, into] = [
+          upTo(output, (bytes) => channel.write(bytes), kill),
+          upTo(input, (bytes) => child.stdin.write(bytes), kill),
+        ];
+        if (output === 0 || input === 0) kill();
+        channel.on("data", into.write).on("end", () => child.stdin.end());
+        channel.on("close", () => child.stdin.end());
+        child.stdout.on("data", out.write);
         child.stderr.pipe(channel.stderr, { end: false });
         child.stdin.on("error", () => undefined);
         child.on("close", (code) => {
+          carried?.({ output: out.taken(), input: into.taken() });
           channel.exit(code ?? 1);
           channel.end();
         });
