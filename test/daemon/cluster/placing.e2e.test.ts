@@ -7,7 +7,7 @@ import type { ClusterOfMachines } from "./support/machines.ts";
 
 /** The design asks for ten seconds on machines that are at rest. */
 const ELSEWHERE_WITHIN_MS = 20_000;
-/** Of a daemon that is to start within its lease. */
+/** A daemon is to start within its lease in one of them. */
 const TRIES_MAX = 10;
 
 const { postgres, clusterOf } = useClusters();
