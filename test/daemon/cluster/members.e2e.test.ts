@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { until } from "../../cli/support/commands.ts";
 import { useClusters } from "./support/clusters.ts";
 import type { ClusterMachine } from "./support/machines.ts";
-import { rowsIn } from "./support/tables.ts";
+import { beatsIn } from "./support/tables.ts";
 
 const { clusterOf, postgres } = useClusters();
 
@@ -17,15 +17,11 @@ it("a join, a leave, and a drain with its undo change the PID of no agent but of
   const url = postgres()
     .url()
     .replace(/postgres$/, "members");
-  const beats = async (): Promise<Readonly<Record<string, number>>> => {
-    const rows = await rowsIn<{ id: string; beat: number }>(url, "select id, beat::integer from node");
-    return Object.fromEntries(rows.map(({ id, beat }) => [id, beat]));
-  };
   /** All nodes that have a lease have acted on what was done. */
   const settled = async (nodes: readonly ClusterMachine[]): Promise<void> => {
-    const before = await beats();
+    const before = await beatsIn(url);
     await until(async () => {
-      const now = await beats();
+      const now = await beatsIn(url);
       return nodes.every(({ name }) => now[name]! >= before[name]! + BEATS);
     });
   };
