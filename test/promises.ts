@@ -707,7 +707,7 @@ export const PROMISES: readonly Kept[] = [
       ...by(
         "daemon/cluster/outages.e2e.test.ts",
         "a restart of Postgres stops no agent",
-        "Postgres is away for ${OUTAGE_S} s: some agents stop within their lease, others go on, and nothing is lost",
+        "Postgres is away for ${OUTAGE_S} s: some agents stop within their lease, others go on over new daemons, and nothing is lost",
         "another server takes over after ${OUTAGE_S} s: some agents stop, others go on, and no copied record is missing",
       ),
       ...by(

@@ -71,24 +71,37 @@ const expectWhole = async (
   expect(sum(copies.map(({ records }) => records))).toBeGreaterThan(sum(before));
 };
 
+/** One daemon is upgraded, and one is killed and starts again. */
+const daemonsAnew = async ({ machines }: ClusterOfMachines): Promise<void> => {
+  const [a, b] = machines as [ClusterMachine, ClusterMachine];
+  expect((await a.agent("daemon", "upgrade", "--force")).data).toMatchObject({ effect: "updated" });
+  await b.killDaemon();
+  expect((await b.agent("daemon", "start")).error).toBeNull();
+};
+
 const continuing = async (cluster: ClusterOfMachines) =>
   (await cluster.agents([...CONTINUES, TELLER])).filter(({ name }) => !STOPS.includes(name));
+
+interface Outage {
+  readonly lose: () => Promise<void>;
+  readonly meanwhile?: (cluster: ClusterOfMachines) => Promise<void>;
+  /** Returns the address of the database. */
+  readonly bring: () => Promise<string>;
+}
 
 /**
  * The database is away from `lose` to `bring`: those that stop end within their lease and begin again after it, the others keep their
  * processes, and the copies have all of it.
  */
-const endure = async (
-  cluster: ClusterOfMachines,
-  { lose, bring }: { readonly lose: () => Promise<void>; readonly bring: () => Promise<string> },
-): Promise<number> => {
+const endure = async (cluster: ClusterOfMachines, { lose, meanwhile, bring }: Outage): Promise<number> => {
   const [before, agents] = [await copiedBefore(cluster), await continuing(cluster)];
   await lose();
   const lost = performance.now();
   await until(() => !STOPS.some((name) => cluster.sings(name)));
   const ended_ms = performance.now() - lost;
   expect(ended_ms).toBeLessThan(CLUSTER_LEASE_MS);
-  await sleep(Math.max(0, OUTAGE_S * 1_000 - ended_ms));
+  await meanwhile?.(cluster);
+  await sleep(Math.max(0, lost + OUTAGE_S * 1_000 - performance.now()));
   expect(await cluster.agents([])).toEqual(agents);
   expect(STOPS.map((name) => cluster.starts(name))).toEqual([1, 1]);
   const url = await bring();
@@ -127,7 +140,7 @@ it("a restart of Postgres stops no agent", async () => {
   await expectWhole(cluster, url, before);
 });
 
-it(`Postgres is away for ${OUTAGE_S} s: some agents stop within their lease, others go on, and nothing is lost`, {
+it(`Postgres is away for ${OUTAGE_S} s: some agents stop within their lease, others go on over new daemons, and nothing is lost`, {
   timeout: TIME_MAX_MS,
 }, async () => {
   const postgres = await TestPostgres.start();
@@ -135,6 +148,7 @@ it(`Postgres is away for ${OUTAGE_S} s: some agents stop within their lease, oth
   const url = await postgres.database("outage");
   const p50_ms = await endure(await clusterWith(() => url), {
     lose: () => postgres.stop(),
+    meanwhile: daemonsAnew,
     bring: async () => {
       await postgres.start();
       return url;
