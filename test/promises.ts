@@ -694,4 +694,35 @@ export const PROMISES: readonly Kept[] = [
     ],
     open: "The workers of a BEAM are tried where Erlang is installed.",
   },
+  {
+    id: "R44",
+    sentence:
+      "A worker that is placed on a cluster with `stop` never runs twice, and runs elsewhere within ten seconds of the loss of its node; while the database is away those with `continue` go on; a join, a leave, a drain and an upgrade change no process but of those that the drain moves; no record that was told as copied is lost.",
+    tier: "D",
+    proofs: [
+      ...by(
+        "chaos/cluster.chaos.test.ts",
+        "${faults.length} faults of seed ${SEED}: no worker runs twice, and each runs again",
+      ),
+      ...by(
+        "daemon/cluster/outages.e2e.test.ts",
+        "a restart of Postgres stops no agent",
+        "Postgres is away for ${OUTAGE_S} s: some agents stop within their lease, others go on over new daemons, and nothing is lost",
+        "another server takes over after ${OUTAGE_S} s: some agents stop, others go on, and no copied record is missing",
+      ),
+      ...by(
+        "daemon/cluster/members.e2e.test.ts",
+        "a join, a leave, and a drain with its undo change the PID of no agent but of those that the drain moves",
+      ),
+      ...by(
+        "daemon/cluster/upgrade.e2e.test.ts",
+        "no agent has another PID after the upgrade of any node: to the same build, to a newer one, and back",
+      ),
+      bench(
+        "cluster-failover",
+        "from the SIGKILL of a whole node until its worker runs on another one, of three nodes",
+      ),
+    ],
+    open: "The ten seconds are a bench's, and CI asserts twenty. A machine that freezes as a whole may act for a tenth of a second when it goes on, and a replica that was not synchronous may have forgotten a claim or a record.",
+  },
 ];

@@ -1,7 +1,7 @@
 /**
  * Faults from one seed against three real daemons of a cluster, with guards and agents, on a real Postgres, each with a network of its
  * own where one can be made. No worker ever runs twice, each runs again, and the copies of all logs are dense. HOLDFAST_FAULTS says
- * how many; HOLDFAST_SHARE is `2/4` for each fourth of them from the second on: four clusters then share the faults of one seed.
+ * how many (a thousand in the nightly run); HOLDFAST_SHARE is `2/4` for each fourth of them from the second on: four clusters then share the faults of one seed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -12,9 +12,10 @@ import type { OwnDaemon } from "../daemon/cluster/support/own-daemon.ts";
 import { copiesIn, rowsIn } from "../daemon/cluster/support/tables.ts";
 import { CuttableWay } from "../daemon/cluster/support/way.ts";
 import { randomOf } from "../sim/random.ts";
+import { figure, full } from "../support/figures.ts";
 import { TestPostgres } from "../support/postgres.ts";
 
-const FAULTS = Number(process.env.HOLDFAST_FAULTS ?? 3);
+const FAULTS = Number(process.env.HOLDFAST_FAULTS ?? (full ? 1_000 : 3));
 const SEED = Number(process.env.HOLDFAST_SEED ?? 21);
 const [SHARE, SHARES] = (process.env.HOLDFAST_SHARE ?? "1/1").split("/").map(Number) as [number, number];
 const FAULT_MAX_MS = 12_000;
@@ -25,6 +26,9 @@ const NODES = ["a", "b", "c"];
 const CLOCKS_MS: Readonly<Record<string, number>> = { a: 3_600_000, b: 0, c: -3_600_000 };
 const STOPS = ["robin", "wren", "finch", "lark"];
 const GOES_ON = "owl";
+/** The cluster asks for it on machines that are at rest. */
+const ELSEWHERE_MS = 10_000;
+const LOOK_MS = 50;
 
 let postgres: TestPostgres;
 let cluster: ClusterOfMachines;
@@ -96,6 +100,49 @@ const FAULT_KINDS: Readonly<Record<string, (machine: ClusterMachine, ms: number)
 const placements = (): Promise<readonly object[]> =>
   rowsIn(url, "select worker, desired, node, node_term, term, starts, why from placement");
 
+/** The nodes of all workers, by the names of the workers. */
+const places = async (): Promise<ReadonlyMap<string, string | null>> => {
+  const rows = await rowsIn<{ worker: string; node: string | null }>(
+    url,
+    "select worker, node from placement",
+  );
+  return new Map(rows.map(({ worker, node }) => [worker, node]));
+};
+
+/** Notes for each worker that starts from now on how long that took; the first start counts. */
+const followStarts = () => {
+  const began = performance.now();
+  const before = new Map(STOPS.map((name) => [name, cluster.starts(name)]));
+  const took = new Map<string, number>();
+  const look = (): void => {
+    for (const name of STOPS)
+      if (!took.has(name) && cluster.starts(name) > before.get(name)!)
+        took.set(name, performance.now() - began);
+  };
+  const timer = setInterval(look, LOOK_MS);
+  return {
+    end: (): ReadonlyMap<string, number> => {
+      clearInterval(timer);
+      look();
+      return took;
+    },
+  };
+};
+
+/** The times from the beginning of a fault of a node until its workers that stop started on another one. */
+const moved: number[] = [];
+
+const tell = (): void => {
+  moved.sort((one, other) => one - other);
+  const at = (part: number): number | undefined =>
+    moved.length === 0
+      ? undefined
+      : Math.round(moved[Math.min(moved.length - 1, Math.floor(moved.length * part))]!);
+  const within = moved.filter((ms) => ms <= ELSEWHERE_MS).length;
+  const note = `faults of seed ${SEED} in a cluster of ${NODES.length} nodes: no overlap, and the copies are dense; ${within} of ${moved.length} moves began elsewhere within ${ELSEWHERE_MS / 1_000} s of the fault`;
+  figure("R44", { rounds: faults.length, failures: 0, p50_ms: at(0.5), p99_ms: at(0.99), note });
+};
+
 const random = randomOf(SEED);
 const faults = Array.from({ length: FAULTS }, (_, at) => ({
   at,
@@ -113,17 +160,27 @@ it(`${faults.length} faults of seed ${SEED}: no worker runs twice, and each runs
   await first!.agent(...cluster.canary(GOES_ON, "--on-partition", "continue", "--max-restarts", "100/60s"));
   const birds = [...STOPS, GOES_ON];
   await until(() => birds.every((name) => cluster.sings(name)));
+  let before = await places();
   for (const { at, name, kind, ms } of faults) {
     const machine = cluster.machines.find((each) => each.name === name)!;
     const told = `fault ${at}: ${kind} of ${name} for ${ms} ms`;
+    const followed = followStarts();
     await FAULT_KINDS[kind]!(machine, ms);
     await until(() => birds.every((bird) => cluster.sings(bird))).catch(async () => {
       throw new Error(`${told}: ${JSON.stringify(await placements())}`);
     });
     expect(cluster.overlaps, told).toEqual([]);
+    const [took, after] = [followed.end(), await places()];
+    if (kind !== "database")
+      for (const [bird, ms] of took)
+        if (before.get(bird) === name && after.get(bird) !== name) moved.push(ms);
+    before = after;
   }
   await until(async () =>
     (await Promise.all(cluster.machines.map((each) => cluster.isCopied(each)))).every(Boolean),
   );
-  for (const { copied_to, records } of await copiesIn(url)) expect(records).toBe(copied_to);
+  const copies = await copiesIn(url);
+  expect(copies.length).toBe(NODES.length);
+  for (const { copied_to, records } of copies) expect(records).toBe(copied_to);
+  tell();
 });

@@ -10,7 +10,7 @@ const ELSEWHERE_WITHIN_MS = 20_000;
 /** Starts of a daemon, one of which is to be within its lease. */
 const TRIES_MAX = 10;
 
-const { postgres, clusterOf } = useClusters();
+const { clusterOf } = useClusters();
 
 it("a worker runs on a node with its labels, is killed from any node, and its name is free again", async () => {
   const cluster = await clusterOf("labels", ["a", "b"]);
@@ -144,19 +144,6 @@ it("a daemon that is killed and starts again within its lease goes on with the s
     expect(isWithin).toBe(false);
   }
   throw new Error(`The daemon never started within its lease, in ${TRIES_MAX} tries.`);
-});
-
-it("while Postgres is away some agents stop and others go on, and when it is back all run", async () => {
-  const cluster = await clusterOf("outage", ["a", "b"]);
-  const [a] = cluster.machines as [ClusterOfMachines["machines"][0]];
-  await a.agent(...cluster.canary("stops", "--on-partition", "stop"));
-  await a.agent(...cluster.canary("goes-on", "--on-partition", "continue"));
-  await postgres().stop();
-  await until(async () => (await cluster.where("stops")) === undefined);
-  expect(await cluster.where("goes-on")).toBeDefined();
-  await postgres().start();
-  await until(() => cluster.starts("stops") === 2);
-  expect([cluster.starts("goes-on"), cluster.overlaps]).toEqual([1, []]);
 });
 
 it("a drain moves the workers of a node, and no others; its end lets it take workers again", async () => {

@@ -20,6 +20,12 @@ interface ListedWorker {
   readonly state: string;
 }
 
+export interface RunningAgent {
+  readonly name: string;
+  readonly machine: string;
+  readonly pid: number | null;
+}
+
 const mentions = (pid: string, home: string): boolean =>
   ["environ", "cmdline"].some((file) => {
     try {
@@ -149,6 +155,17 @@ export class ClusterOfMachines {
     return (data as ListedWorker[]).find((one) => one.name === name && one.state === "running");
   }
 
+  /** All agents that run, each with its machine and its PID, once these workers are among them. */
+  async agents(names: readonly string[]): Promise<readonly RunningAgent[]> {
+    let agents: readonly RunningAgent[] = [];
+    await until(async () => {
+      const lists = await Promise.all(this.machines.map((machine) => this.runningOn(machine)));
+      agents = lists.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      return names.every((name) => agents.some((each) => each.name === name && each.pid !== null));
+    });
+    return agents;
+  }
+
   /** The machine loses its power: all its processes end at once, without a word. */
   powerOff({ home }: ClusterMachine): void {
     for (let left = processesOf(home); left.length > 0; left = processesOf(home))
@@ -161,6 +178,14 @@ export class ClusterOfMachines {
       await machine.close();
     }
     rmSync(this.cage, { recursive: true, force: true });
+  }
+
+  private async runningOn(machine: ClusterMachine): Promise<readonly RunningAgent[]> {
+    const { data } = await machine.agent("list");
+    if (!Array.isArray(data)) return [];
+    return (data as ListedWorker[])
+      .filter(({ state }) => state === "running")
+      .map(({ name, pid }) => ({ name, machine: machine.name, pid }));
   }
 
   private lines(file: string): readonly string[] {

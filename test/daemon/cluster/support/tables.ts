@@ -23,3 +23,9 @@ export const copiesIn = (url: string): Promise<readonly Copy[]> =>
        (select count(*)::integer from record r where r.store_id = l.store_id and r.epoch = l.epoch) as records
      from log l`,
   );
+
+/** The number of renewals of each node's lease. */
+export const beatsIn = async (url: string): Promise<Readonly<Record<string, number>>> => {
+  const rows = await rowsIn<{ id: string; beat: number }>(url, "select id, beat::integer from node");
+  return Object.fromEntries(rows.map(({ id, beat }) => [id, beat]));
+};
