@@ -19,6 +19,7 @@ import type { Killer } from "../../cluster/rows.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { HoldAnswer } from "../../protocol/holds.ts";
+import { redactText } from "../../protocol/redact.ts";
 import type {
   ClusterChange,
   ClusterMade,
@@ -142,7 +143,10 @@ export class NodeSeat implements ClusterApi {
 
   private killer({ caller, reason = "killed", grace_ms, signal }: HowToKill) {
     const by = this.ground.runtime.permitAll(caller, "kill a worker of the cluster");
-    return Effect.map(by, (permitted): Killer => ({ by: permitted, reason, grace_ms, signal }));
+    return Effect.map(
+      by,
+      (permitted): Killer => ({ by: permitted, reason: redactText(reason), grace_ms, signal }),
+    );
   }
 
   tree(asked: AskedTree): Effect.Effect<PlacedTree, HoldfastError> {

@@ -19,11 +19,10 @@ const ECHOES = 'while read -r line; do echo "got $line"; done';
 const on = (node: string, name: string, ...flags: readonly string[]): readonly string[] => [
   ...["spawn", "--where", `node=${node}`, "--restart", "transient", "--name", name, ...flags, "--"],
 ];
-const callsIn = async (database: string) =>
-  rowsIn<{ readonly life: string | null }>(
-    `postgres://holdfast@localhost:${postgres().port}/${database}`,
-    "select life from call",
-  );
+const rowsOf = <Row extends object>(database: string, question: string) =>
+  rowsIn<Row>(`postgres://holdfast@localhost:${postgres().port}/${database}`, question);
+const callsIn = (database: string) =>
+  rowsOf<{ readonly life: string | null }>(database, "select life from call");
 const stateOf = async (at: ClusterMachine, name: string) => (await at.agent("info", name)).data?.state;
 const outputOf = async (at: ClusterMachine, name: string) => (await at.agent("output", name)).data?.text;
 
@@ -103,7 +102,7 @@ it("a worker of this machine is its own, whatever the cluster has of that name",
   expect((await a.agent("info", here as string)).data.id).toBe(here);
 });
 
-it("a request with a secret does not go through the database", async () => {
+it("a secret in a request, or in the reason of a kill, does not reach the database", async () => {
   const cluster = await clusterOf("secret", ["a", "b"]);
   const [a, b] = cluster.machines as Pair;
   await a.agent(...on("b", "far", "--interactive"), "sh", "-c", ECHOES);
@@ -112,6 +111,9 @@ it("a request with a secret does not go through the database", async () => {
   expect(told).toMatchObject({ exit: 3, error: { code: "INVALID_REQUEST" } });
   expect(told.error?.suggestion).toContain("agent --host b send");
   expect((await b.agent("messages", "far")).data).toEqual([]);
+  await a.agent("kill", "far", "--reason", `it printed ${secret}`);
+  const [row] = await rowsOf<{ killer: { reason: string } }>("secret", "select killer from placement");
+  expect(row!.killer.reason).toBe("it printed ***");
 });
 
 it("an agent asks no other node", async () => {
