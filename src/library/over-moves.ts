@@ -56,7 +56,7 @@ const placeOf = (
     (error) => (error.code === "UNAVAILABLE" ? Effect.fail(error) : Effect.undefined),
   );
   if (placeInCopy(from) !== undefined) return there;
-  const known = Effect.map(api.info(ref), ({ id, name, spec }) =>
+  const known = Effect.map(api.info(ref, { here: true }), ({ id, name, spec }) =>
     name !== null && spec.placed?.worker === name ? { name, here: id } : undefined,
   );
   return Effect.catch(known, (error) => (error.code === "WORKER_NOT_FOUND" ? there : Effect.undefined));
@@ -78,7 +78,7 @@ const ofPlaced = (
   }
   // After its end here it may run on another node. A database that is away by then is asked again.
   const next = Effect.gen(function* () {
-    const { state } = yield* api.info(id);
+    const { state } = yield* api.info(id, { here: true });
     if (state === "completed") return Stream.empty;
     const there = placeOf(api, copy, { ...query, from: "copy:0" }, name);
     if ((yield* Effect.orElseSucceed(there, () => one)) === undefined) return Stream.empty;

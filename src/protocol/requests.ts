@@ -232,7 +232,8 @@ export const Requests = {
     limit: z.int().min(1).optional(),
     cursor: z.string().max(64).optional(),
   }),
-  "agent/info": z.strictObject({ id: ref, resources }),
+  /** `here`: only a worker of this machine, where a node of a cluster would ask the node that has it. */
+  "agent/info": z.strictObject({ id: ref, resources, here: z.boolean().optional() }),
   "agent/tree": z.strictObject({}),
   /** A worker that is never restarted. Another restart policy in the spec is refused. */
   "jobs/submit": z.strictObject({ spec: JobSpec, idempotency_key: idempotencyKey.optional() }),

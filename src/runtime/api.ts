@@ -209,6 +209,11 @@ export interface ShownParts {
   /** The use of the machine by its processes. Default: false. */
   readonly resources?: boolean | undefined;
 }
+
+export interface AskedInfo extends ShownParts {
+  /** Of this machine alone: a node of a cluster asks no other one. A runtime knows its own workers only. Default: false. */
+  readonly here?: boolean | undefined;
+}
 export interface RuntimeApi {
   readonly blackboard: BlackboardApi;
   /** Cards of issues, and the dispatcher that spawns a worker for each. */
@@ -370,7 +375,7 @@ export interface RuntimeApi {
       readonly below?: string | undefined;
     } & ShownParts,
   ): Effect.Effect<readonly WorkerView[], HoldfastError>;
-  info(id: string, parts?: ShownParts): Effect.Effect<WorkerInfo, HoldfastError>;
+  info(id: string, parts?: AskedInfo): Effect.Effect<WorkerInfo, HoldfastError>;
   tree(): Effect.Effect<TreeSupervisor, HoldfastError>;
   /** Tokens, costs, turns, tool calls and time of completed turns, including those of removed and ended workers. */
   usage(asked: UsageAsked): Effect.Effect<UsageReply, HoldfastError>;

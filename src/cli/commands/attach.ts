@@ -13,6 +13,7 @@ import { ConversationText } from "../render/conversation.ts";
 import { PromptLine, type PromptSize, rowsOf } from "../render/prompt-line.ts";
 import { isShown } from "../render/sentences.ts";
 import { neutralise, oneLine } from "../render/terminal.ts";
+import { elsewhereNamed } from "./elsewhere.ts";
 import { newestRecords } from "./logs.ts";
 
 export const attach: CommandHandler = async (context) => {
@@ -22,11 +23,27 @@ export const attach: CommandHandler = async (context) => {
       suggestion: "For a script: agent ask ID TEXT",
     });
   const client = await context.connect();
-  const worker = await client.request("agent/info", { id: context.call.args[0]! });
+  const worker = await workerHere(context, client, context.call.args[0]!);
   const refusal = refusalOf(worker);
   if (refusal !== undefined) throw refusal;
   await new AttachSession(context, worker).run(client);
   return success({});
+};
+
+const workerHere = async (context: Context, client: Client, ref: string): Promise<WorkerInfo> => {
+  const found = await client.ask("agent/info", { id: ref, here: true });
+  if (found.ok) return found.value;
+  const there =
+    found.error.code === "WORKER_NOT_FOUND" ? await elsewhereNamed(context, client, ref) : undefined;
+  if (there?.node == null) throw found.error;
+  const { name, node } = there;
+  throw new HoldfastError(
+    "INVALID_STATE",
+    `${name} runs on the node ${node}, and a terminal is attached there.`,
+    {
+      suggestion: `Attach with: agent --host ${node} attach ${name}`,
+    },
+  );
 };
 
 const refusalOf = ({ id, name, spec, ended_at }: WorkerInfo): HoldfastError | undefined => {

@@ -107,7 +107,7 @@ const loggedWorkers = async (client: Client, refs: readonly string[]): Promise<r
 };
 
 const workersOf = async (client: Client, ref: string): Promise<readonly LoggedWorker[]> => {
-  const found = await client.ask("agent/info", { id: ref });
+  const found = await client.ask("agent/info", { id: ref, here: true });
   if (found.ok) return [found.value];
   const node = found.error.code === "WORKER_NOT_FOUND" ? await supervisorNamed(client, ref) : undefined;
   if (node === undefined) throw found.error;

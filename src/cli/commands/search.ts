@@ -59,7 +59,7 @@ const searchHere = async (context: Context, client: Client, asked: AskedRecords)
   if (found.error.code !== "WORKER_NOT_FOUND" || !isAtNode(context)) throw found.error;
   const here: string[] = [];
   for (const worker of asked.workers)
-    if ((await client.ask("agent/info", { id: worker })).ok) here.push(worker);
+    if ((await client.ask("agent/info", { id: worker, here: true })).ok) here.push(worker);
     else if ((await elsewhereNamed(context, client, worker)) === undefined) throw found.error;
   return here.length === 0 ? { hits: [] } : client.request("agent/search", { ...asked, workers: here });
 };

@@ -114,7 +114,7 @@ const placedOf = async (
 ): Promise<WatchedPlaced | undefined> => {
   const { flags } = context;
   if (!isAtNode(context)) return undefined;
-  const here = await client.ask("agent/info", { id: ref });
+  const here = await client.ask("agent/info", { id: ref, here: true });
   if (here.ok && placeInCopy(flags.from) === undefined) {
     const { id, name, spec } = here.value;
     return name !== null && spec.placed?.worker === name ? { name, id, isHere: true } : undefined;
@@ -147,7 +147,7 @@ const watchOn = async (
   records: number,
 ): Promise<CommandResult | undefined> => {
   const client = await context.connect();
-  const end = await client.ask("agent/info", { id: id ?? name });
+  const end = await client.ask("agent/info", { id: id ?? name, here: true });
   if (!end.ok || end.value.state === "completed" || id === null) return undefined;
   const seen = await client.ask("cluster/workers", { worker: name });
   if (!seen.ok && seen.error.code !== "UNAVAILABLE") return undefined;

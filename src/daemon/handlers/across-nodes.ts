@@ -47,7 +47,7 @@ const OF_ALL = ["agent/usage"] as const satisfies readonly RequestName[];
 export const ACROSS_NODES: ReadonlySet<string> = new Set([...OF_ONE, ...OF_EACH, ...OF_ALL]);
 
 type Handler = RequestHandler<RequestName>;
-type Ids = { readonly id?: string; readonly ids?: readonly string[] };
+type Ids = { readonly id?: string; readonly ids?: readonly string[]; readonly here?: boolean };
 
 export const acrossNodes = (name: string, handler: Handler): Handler =>
   ACROSS_NODES.has(name) ? { ...handler, run: runOf(name as RequestName, handler) } : handler;
@@ -56,7 +56,8 @@ const runOf =
   (name: RequestName, handler: Handler): Handler["run"] =>
   (services, data, emit, inlineMax) => {
     const here = (own: object) => handler.run(services, own as typeof data, emit, inlineMax);
-    const { id, ids = id === undefined ? [] : [id] } = data as Ids;
+    const { id, ids = id === undefined ? [] : [id], here: isHere = false } = data as Ids;
+    if (isHere) return here(data);
     return Effect.flatMap(placesOf(services.cluster.calls, ids), (places) => {
       if (places.every(({ node }) => node === undefined)) return here(data);
       const parts = [...Map.groupBy(places, ({ node }) => node)];

@@ -41,6 +41,10 @@ it("a worker of another node is looked at, talked to, paused, restarted and wait
   await until(() => cluster.isCopied(b));
   expect((await a.text("info", "far")).stdout).toMatch(/pid +\d+[\s\S]*got hello/i);
   expect((await a.text("why", "far")).stdout).toContain("far");
+  // Records come from the copy, also while the node lives.
+  expect((await a.text("logs", "far", "-n", "1")).stdout).toContain("got hello");
+  expect((await a.agent("logs", "far")).data).toMatchObject({ source: "copy", node: "b" });
+  expect((await a.agent("search", "hello", "--worker", "far")).exit).toBe(0);
 
   expect((await a.agent("pause", "far", "--reason", "lunch")).data).toMatchObject({
     effect: "updated",
