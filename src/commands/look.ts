@@ -116,7 +116,7 @@ export const LOOK_COMMANDS = inGroup("Look", [
     exits: [5],
     summary: "Show everything known about one worker",
     details:
-      "A worker that a cluster placed on another node is asked of that node. Where the node is lost it is shown as the cluster's copy has it: `source` is then `copy`, and `last` is its newest state there, which it may have left since.",
+      "A worker that a cluster placed on another node is asked of that node. If the node is lost, it is shown as the cluster's copy has it: `source` is then `copy`, and `last` is its newest state there, which it may have left since.",
     args: [id],
     examples: ["agent info fixer"],
   },

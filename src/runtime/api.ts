@@ -211,7 +211,7 @@ export interface ShownParts {
 }
 
 export interface AskedInfo extends ShownParts {
-  /** Of this machine alone: a node of a cluster asks no other one. A runtime knows its own workers only. Default: false. */
+  /** Only a worker of this machine: a node of a cluster asks no other one. A runtime knows its own workers only. Default: false. */
   readonly here?: boolean | undefined;
 }
 export interface RuntimeApi {
