@@ -1,7 +1,7 @@
 /** A call for several hosts as one call for each. Pure. */
 import type { NamedHost } from "../base/host-address.ts";
 import type { ArgDef } from "../commands/command.ts";
-import { RUN_THERE } from "../commands/hosts.ts";
+import { READ_THERE, RUN_THERE } from "../commands/hosts.ts";
 import { isHostsCursor } from "../protocol/hosts-cursor.ts";
 import type { Call } from "./parse.ts";
 
@@ -101,7 +101,8 @@ const problemsOf = (call: Call): readonly string[] => {
   const { command, flags, hosts = [] } = call;
   const words = `agent ${command.words.join(" ")}`;
   const [{ name }] = hosts as [NamedHost];
-  if (RUN_THERE.has(command.command) || ONE_HOST.has(command.command) || (command.stream && flags.raw))
+  const isOfMachine = RUN_THERE.has(command.command) && !READ_THERE.has(command.command);
+  if (isOfMachine || ONE_HOST.has(command.command) || (command.stream && flags.raw))
     return [`${words} is for one host: --host ${name}`];
   const refs = namedIn(call);
   const homeless = refs.filter((ref) => hostOf(ref, hosts) === undefined);

@@ -89,9 +89,9 @@ export const withHosts = async (call: Call, stateDir: string, env: Env): Promise
 const unknownHost = (name: string, known: readonly string[]): string =>
   `--host is ssh://[USER@]MACHINE[:PORT], exec:PROGRAM ARGUMENT… that runs a command there, a name of hosts: in config.yaml, a node of the cluster with an endpoint, ${LOCAL_HOST} or ${ALL_HOSTS}, not "${name}"${didYouMean(name, known)}`;
 
-/** The host on which the whole command runs; undefined if it talks to daemons from here, or cannot be run. */
+/** The one host on which the whole command runs; undefined if it talks to daemons from here, or cannot be run. */
 export const placeOf = ({ command, hosts = [], unknown, problems }: Call): HostAddress | undefined =>
-  unknown === undefined && problems.length === 0 && RUN_THERE.has(command.command)
+  unknown === undefined && problems.length === 0 && RUN_THERE.has(command.command) && hosts.length === 1
     ? hosts[0]?.address
     : undefined;
 

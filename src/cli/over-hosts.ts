@@ -1,5 +1,6 @@
 /** Runs a command on each of its hosts at once, and shows the answers as one. */
 
+import { READ_THERE } from "../commands/hosts.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
 import { failure } from "../protocol/outcome.ts";
 import { commandsAt, leadingTo } from "./at-host.ts";
@@ -7,6 +8,7 @@ import type { CommandHandler, CommandResult, Context } from "./context.ts";
 import { type HostCall, hostCalls } from "./host-calls.ts";
 import { isFollowing, Joining } from "./late-host.ts";
 import { type HostResult, merged } from "./merged.ts";
+import { answerThere } from "./run-there.ts";
 import { StreamPlaces } from "./stream-places.ts";
 
 export const overHosts = async (context: Context, handler: CommandHandler): Promise<CommandResult> => {
@@ -19,10 +21,10 @@ export const overHosts = async (context: Context, handler: CommandHandler): Prom
     ? () => undefined
     : context.progress("waiting for hosts", () => `: ${[...waiting].join(", ")}`);
   const ask = async (asked: HostCall): Promise<HostResult> => {
-    const { name } = asked.host;
-    const result = await handler(contextOf(context, asked, places)).catch(
-      (cause): CommandResult => failure(asHoldfastError(cause)),
-    );
+    const { name, address } = asked.host;
+    const run = address !== undefined && READ_THERE.has(context.call.command.command);
+    const answer = run ? answerThere(address, asked.call) : handler(contextOf(context, asked, places));
+    const result = await answer.catch((cause): CommandResult => failure(asHoldfastError(cause)));
     // The others may go on for days, and the end would be the first word of it.
     if (isStream && !result.ok && result.error.code !== "CANCELLED")
       context.notice(`${name}: ${result.error.message}`);

@@ -23,6 +23,8 @@ export interface Call {
   readonly args: readonly string[];
   /** The hosts that it is for; undefined for this machine alone. With several, the arguments still name theirs. */
   readonly hosts?: readonly NamedHost[];
+  /** All words as they were typed. */
+  readonly typed?: readonly string[];
   /** The words after `--`; undefined without it. */
   readonly argv: readonly string[] | undefined;
   /** Names of flags that were given, also with a value that cannot be read. */

@@ -26,7 +26,7 @@ export const run = async (
     await streams.stdout(inMode("agent/help", { text }, `${text}\n`, parsed.flags, env, started));
     return 0;
   }
-  const call = await withHosts(parsed.call, stateDirOf({}, env, process.cwd()), env);
+  const call = await withHosts({ ...parsed.call, typed: argv }, stateDirOf({}, env, process.cwd()), env);
   if (call.flags.schema && !call.unknown && call.problems.length === 0) {
     const { schemasOf } = await import("./manifest.ts");
     const schemas = schemasOf(call.command);

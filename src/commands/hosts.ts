@@ -64,3 +64,15 @@ export const RUN_THERE: ReadonlySet<string> = new Set([
   "agent/manifest",
   "agent/version",
 ]);
+
+/** Those of them that read, so that several hosts may be asked at once: each runs it, and the answers are joined here. */
+export const READ_THERE: ReadonlySet<string> = new Set([
+  "agent/version",
+  "agent/doctor",
+  "config/list",
+  "config/get",
+  "mcp/list",
+  "mcp/get",
+  "db/check",
+  "cas/list",
+]);

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { COMMANDS } from "../../src/commands/commands.ts";
-import { RUN_THERE } from "../../src/commands/hosts.ts";
+import { READ_THERE, RUN_THERE } from "../../src/commands/hosts.ts";
 import { plainAnswer } from "../daemon/cluster/support/contract.ts";
 import { AGENT } from "../support/built.ts";
 import { type Answer, type Commands, makeCommands } from "./support/commands.ts";
@@ -20,13 +20,17 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   "bb/watch": "is for one host: its items have no host",
   "board/watch": "is for one host: its cards have no host",
   "schedule/next": "asks no daemon",
+  "mcp/list": "reads the file of a directory, as config/list does, and the story has none",
+  "mcp/get": "reads the file of a directory, as config/get does, and the story has none",
 };
 /** Their words have an id that only one of the two hosts knows. */
 const BY_ID = /^(mailbox\/show|jobs\/(info|wait|result)|agent\/(wait|output))$/;
+/** A command that runs on a machine as a whole reads several ones only if its answer is one of JSON. */
+const isOverHosts = (command: string): boolean => !RUN_THERE.has(command) || READ_THERE.has(command);
 const isRead = (command: string): boolean =>
-  COMMANDS.find((each) => each.command === command)?.danger === "safe";
+  isOverHosts(command) && COMMANDS.find((each) => each.command === command)?.danger === "safe";
 const isAsked = ([command]: StoryCall): boolean =>
-  isRead(command) && !RUN_THERE.has(command) && !(command in NOT_HERE) && !BY_ID.test(command);
+  isRead(command) && !(command in NOT_HERE) && !BY_ID.test(command);
 
 let here: Commands;
 let build: Commands;
@@ -74,7 +78,7 @@ interface Read {
 }
 
 it("every read is asked over several hosts, or not for a reason", () => {
-  const reads = COMMANDS.filter(({ command, danger }) => danger === "safe" && !RUN_THERE.has(command));
+  const reads = COMMANDS.filter(({ command }) => isRead(command));
   const asked = CALLS.filter(isAsked).map(([command]) => command);
   const byId = reads.filter(({ command }) => BY_ID.test(command)).map(({ command }) => command);
   expect(new Set([...asked, ...byId, ...Object.keys(NOT_HERE)])).toEqual(
