@@ -14,6 +14,7 @@ type OfTheHolder =
   | "permitStart"
   | "placed"
   | "placeOf"
+  | "stateOf"
   | "principalOf"
   | "rebuild"
   | "refused"

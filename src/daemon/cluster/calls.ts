@@ -24,7 +24,7 @@ interface NodeCallGround {
   readonly runtime: () => CallRuntime;
 }
 
-type CallRuntime = Pick<RuntimeApi, "resolve" | "info" | "placeOf" | "permitAll">;
+type CallRuntime = Pick<RuntimeApi, "resolve" | "stateOf" | "placeOf" | "permitAll">;
 
 export const nodeCalls = ({ atDesk, self, runtime }: NodeCallGround): NodeCalls => ({
   where: (ref) =>
@@ -61,20 +61,14 @@ interface OwnWorker {
 
 /** A reference that this machine cannot resolve for another reason than that it has no such worker is its own, and fails there. */
 const ownCalled = (
-  { resolve, info, placeOf }: CallRuntime,
+  { resolve, stateOf, placeOf }: CallRuntime,
   ref: string,
 ): Effect.Effect<OwnWorker | undefined, never> =>
-  Effect.gen(function* () {
-    const id = yield* resolve(ref);
-    const { state } = yield* info(id);
-    return { id, isEnded: isEnded(state), placed: placeOf(id)?.worker };
-  }).pipe(
-    Effect.catch(({ code }) =>
-      Effect.succeed(
-        code === "WORKER_NOT_FOUND" ? undefined : { id: ref, isEnded: false, placed: undefined },
-      ),
-    ),
-  );
+  Effect.match(resolve(ref), {
+    onSuccess: (id) => ({ id, isEnded: isEnded(stateOf(id) ?? "failed"), placed: placeOf(id)?.worker }),
+    onFailure: ({ code }) =>
+      code === "WORKER_NOT_FOUND" ? undefined : { id: ref, isEnded: false, placed: undefined },
+  });
 
 /** A worker that ended here counts only where the cluster neither moved it nor placed another one of its name. */
 const isElsewhere = (

@@ -18,7 +18,7 @@ export interface ClusterGround {
     | "wait"
     | "placed"
     | "resolve"
-    | "info"
+    | "stateOf"
     | "permitAll"
   >;
   readonly rights: Rights;

@@ -46,6 +46,7 @@ export type Queries = Pick<
   | "list"
   | "placed"
   | "placeOf"
+  | "stateOf"
   | "info"
   | "tree"
   | "usage"
@@ -96,6 +97,7 @@ export const makeQueries = (
       ),
     placed: placedOf(core),
     placeOf: (id) => views.worker(id)?.spec.placed,
+    stateOf: (id) => views.worker(id)?.state,
     info: (ref, parts = {}) =>
       Effect.flatMap(find(ref), (row) => looked(parts, () => infoOf(core, shown, row, parts))),
     tree: () => attempt(() => shown.tree()),
