@@ -54,6 +54,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     refused: [],
     placed: () => Effect.succeed([]),
     placeOf: () => undefined,
+    stateOf: () => undefined,
     identify: () => USER,
     identifyIn: () => USER,
     permitStart: () => Effect.succeed("user"),
