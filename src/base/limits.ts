@@ -1608,7 +1608,7 @@ export const CLUSTER_ANSWER_OF_NODE_MS = 10_000;
 export const CLUSTER_ASK_NODE_MS = 100;
 /** How often a node looks for requests of other nodes, and how many of them it has under way. */
 export const CLUSTER_CALLS_LOOK_MS = 250;
-export const CLUSTER_CALLS_AT_ONCE = 64;
+export const CLUSTER_CALLS_AT_ONCE = 1_000;
 /** Workers of one request whose nodes are looked up at once. */
 export const CLUSTER_LOOKUPS_AT_ONCE = 4;
 /** Requests that wait for one node, or are under way there. */
@@ -1616,6 +1616,8 @@ export const CLUSTER_CALLS_MAX = 1_000;
 /** The asker says so often that it still waits; a request whose asker was silent for so long is dropped. */
 export const CLUSTER_CALL_RENEW_MS = 3_000;
 export const CLUSTER_CALL_SILENT_MS = 15_000;
+/** A database that is away for so long in the middle of a request to another node: its asker is told that the answer is not known. */
+export const CLUSTER_CALL_AWAY_MS = 60_000;
 /** The characters of a request to another node, and of its answer, as they stand in the database. */
 export const CLUSTER_CALL_MAX_CHARS = 256 * 1024;
 export const CLUSTER_CALL_ANSWER_MAX_CHARS = 4 * 1024 * 1024;

@@ -29,7 +29,9 @@ export const answerCallsBy =
     const handler = HANDLERS[name as RequestName] as RequestHandler<RequestName>;
     const { artifactize, cluster } = services;
     const means = { ...services, cluster: { ...cluster, calls: NO_CALLS }, caller: () => caller };
-    const run = handler.run(means, checked.data as never, () => undefined, artifactize.inline_max_bytes);
+    const run = Effect.suspend(() =>
+      handler.run(means, checked.data as never, () => undefined, artifactize.inline_max_bytes),
+    );
     const exit = Effect.exit(handler.lifetime === "command" ? Effect.uninterruptible(run) : run);
     return Effect.map(exit, (ended) =>
       outcomeOf(ended, defects, { head: { command: name, profiles: PROFILES } }),

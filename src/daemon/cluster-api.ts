@@ -78,16 +78,20 @@ export interface CopyReads {
 }
 
 /** A worker that another node has. */
-export interface WorkerElsewhere {
+export interface HeldElsewhere {
   readonly node: string;
   /** In the log of that node. */
   readonly worker_id: string;
-  /** Why the node answers nothing now. */
-  readonly trouble?: HoldfastError | undefined;
+}
+
+/** Nobody answers for a worker of the cluster now. */
+export interface HeldByNobody {
+  readonly trouble: HoldfastError;
 }
 
 export interface NodeCall {
   readonly node: string;
+  readonly worker_id: string;
   readonly name: RequestName;
   readonly data: object;
   readonly caller: Caller;
@@ -99,8 +103,8 @@ export interface NodeCalls {
    * By its name or id. Undefined where this machine has it, and where no node has. Fails with UNAVAILABLE where this machine
    * does not have it, and the database gives no answer.
    */
-  where(ref: string): Effect.Effect<WorkerElsewhere | undefined, HoldfastError>;
-  /** Fails with UNAVAILABLE where the node gives no answer: the error says whether it had taken the request. */
+  where(ref: string): Effect.Effect<HeldElsewhere | HeldByNobody | undefined, HoldfastError>;
+  /** Fails with UNAVAILABLE where the node gives no answer: the error says whether it may have carried the request out. */
   ask(call: NodeCall): Effect.Effect<Outcome<object>, HoldfastError>;
 }
 

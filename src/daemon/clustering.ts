@@ -63,7 +63,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
         search: (asked) => atNode((known) => known.copy.search(asked)),
       },
       calls: {
-        where: (ref) => ifNode((known) => known.calls.where(ref), Effect.undefined),
+        // Workers of this machine need no seat that could not be opened.
+        where: (ref) => (seat?.isLiving === true ? seat.calls.where(ref) : Effect.undefined),
         ask: (call) => atNode((known) => known.calls.ask(call)),
       },
       questions: Effect.orElseSucceed(

@@ -15,6 +15,7 @@ type OfTheHolder =
   | "placed"
   | "placeOf"
   | "stateOf"
+  | "hasOther"
   | "principalOf"
   | "rebuild"
   | "refused"

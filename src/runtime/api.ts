@@ -366,6 +366,8 @@ export interface RuntimeApi {
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
   /** The right by which a worker of a cluster runs here, or ran; undefined for any other. */
   placeOf(id: string): PlacedRight | undefined;
+  /** Whether a supervisor or a permission request here has the name, which is no name of a worker then. */
+  hasOther(ref: string): boolean;
   /** By its whole id; undefined for a worker that is not in the log. */
   stateOf(id: string): WorkerState | undefined;
   /** Workers that a cluster placed here: the living ones, or with the name of a placement all of it, newest first. */

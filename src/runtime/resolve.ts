@@ -66,3 +66,13 @@ const hintOf = (views: WorkerLookup, ref: string): { readonly suggestion?: strin
   if (ended !== undefined) return { suggestion: `Did you mean ${ended}? See all with: agent list --all` };
   return views.withPrefix(ref.toUpperCase(), 1).length > 0 ? { suggestion: TOO_SHORT } : {};
 };
+
+/** By its id, or by the beginning of one or several. */
+export const namesApproval = (
+  views: Pick<Views, "approval" | "approvalsWithPrefix">,
+  ref: string,
+): boolean => {
+  const id = ref.toUpperCase();
+  if (views.approval(id) !== undefined) return true;
+  return ref.length >= PREFIX_MIN_CHARS && views.approvalsWithPrefix(id, 1).length > 0;
+};

@@ -50,9 +50,10 @@ import { type Core, makeCore, type RuntimeServices } from "./core.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { ChangesReader } from "./reading/changes.ts";
 import { makeQueries } from "./reading/queries.ts";
+import { namesApproval } from "./resolve.ts";
 import { skillsOnDemand } from "./skills-api.ts";
 import { forkTicks, rememberGaps } from "./ticks.ts";
-import { type Forest, makeForest } from "./trees/forest.ts";
+import { type Forest, findSupervisor, makeForest } from "./trees/forest.ts";
 
 export interface RuntimeOptions {
   readonly version: string;
@@ -146,6 +147,7 @@ export const makeRuntime = (
       spawnMany: new SpawningMany(core, calls, options.roles ?? {}).spawnMany,
       resume: makeResuming(core, spawning.spawn),
       ...callersOf(core),
+      hasOther: (ref) => findSupervisor(forest, ref) !== undefined || namesApproval(core.services.views, ref),
       applyTree,
       downTree,
       restart: restarting.restart,

@@ -8,9 +8,8 @@ import type { NodeState, Placement } from "../rows.ts";
 /** A worker by its name first, which has an index; the name of a tombstone that nobody placed is none. */
 const HOLDER = `
   select p.worker, p.worker_id, p.node, p.desired, n.state as node_state
-  from placement p join node n on n.id = p.node
-  where p.spec <> '' and p.worker_id is not null
-    and (p.worker = $1 or p.worker_id = $1 and not exists (select from placement where worker = $1)) limit 1`;
+  from placement p left join node n on n.id = p.node
+  where p.spec <> '' and (p.worker = $1 or p.worker_id = $1 and not exists (select from placement where worker = $1)) limit 1`;
 
 const ASK = `
   insert into call (id, node, name, data, caller, heard_at)
@@ -30,19 +29,22 @@ const IS_SILENT = `heard_at < clock_timestamp() - $3 * interval '1 ms'`;
 /** Rows that an earlier life of the node's daemon took, and those whose asker is gone. */
 const CLEAR = `delete from call where node = $1 and (life <> $2 and answer is null or ${IS_SILENT})`;
 
+/** $5: those that are under way. One that was taken in an answer that was lost is taken again: nobody carries it out. */
 const TAKE = `
   update call set life = $2 where id in (
-    select id from call where node = $1 and life is null and not ${IS_SILENT} order by id limit $4 for update skip locked)
+    select id from call where node = $1 and not ${IS_SILENT}
+      and (life is null or life = $2 and answer is null and id <> all ($5::text[]))
+    order by id limit $4 for update skip locked)
   returning id, name, data, caller`;
 
 const WANTED = `select id from call where id = any ($1::text[])`;
 
 const ANSWER = `update call set answer = $2 where id = $1`;
 
-export interface HolderRow extends Pick<Placement, "worker" | "desired"> {
-  readonly worker_id: string;
-  readonly node: string;
-  readonly node_state: NodeState;
+/** Without a node, or an id there, it waits for one or begins there. */
+export interface HolderRow extends Pick<Placement, "worker" | "desired" | "node"> {
+  readonly worker_id: string | null;
+  readonly node_state: NodeState | null;
 }
 
 export interface AskedCall {
@@ -75,8 +77,8 @@ export interface CallTable {
   /** False where somebody has taken it. */
   dropUntaken(id: string): Promise<boolean>;
   clear(node: string, life: string): Promise<void>;
-  /** At most `max` requests that no other look has taken. */
-  take(node: string, life: string, max: number): Promise<readonly TakenCall[]>;
+  /** At most `max` requests that nobody has taken; `underWay` are those of this life. */
+  take(node: string, life: string, max: number, underWay: readonly string[]): Promise<readonly TakenCall[]>;
   /** Those whose asker waits. */
   wanted(ids: readonly string[]): Promise<readonly string[]>;
   answer(id: string, text: string): Promise<void>;
@@ -95,7 +97,8 @@ export const callsBy = ({ rows, changes }: CallStatements): CallTable => ({
   drop: async (id) => void (await changes(DROP, [id, false])),
   dropUntaken: (id) => changes(DROP, [id, true]),
   clear: async (node, life) => void (await changes(CLEAR, [node, life, CLUSTER_CALL_SILENT_MS])),
-  take: (node, life, max) => rows<TakenCall>(TAKE, [node, life, CLUSTER_CALL_SILENT_MS, max]),
+  take: (node, life, max, underWay) =>
+    rows<TakenCall>(TAKE, [node, life, CLUSTER_CALL_SILENT_MS, max, underWay]),
   wanted: async (ids) => (await rows<{ readonly id: string }>(WANTED, [ids])).map(({ id }) => id),
   answer: async (id, text) => void (await changes(ANSWER, [id, text])),
 });

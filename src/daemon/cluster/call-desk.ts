@@ -11,7 +11,7 @@ import {
 import type { CallTable, TakenCall } from "../../cluster/postgres/calls.ts";
 import type { Caller } from "../../protocol/caller.ts";
 import { encodeTerminal } from "../../protocol/envelope-v1.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { failure, type Outcome } from "../../protocol/outcome.ts";
 import { PROFILES } from "../profiles.ts";
 import type { Trouble } from "./trouble.ts";
@@ -41,24 +41,34 @@ export const answerCalls = ({
     const carryOut = ({ id, name, data, caller }: TakenCall) =>
       Effect.gen(function* () {
         const startedAt = performance.now();
-        const outcome = yield* answer(name, JSON.parse(data), caller as Caller);
+        const asked = Effect.suspend(() => answer(name, JSON.parse(data), caller as Caller));
+        // A defect is an answer, too: the row would be taken again.
+        const outcome = yield* Effect.catchDefect(asked, (cause) => Effect.succeed(failed(cause)));
         const text = answerText(name, outcome, performance.now() - startedAt);
         const told = Effect.tryPromise(() => calls.answer(id, text));
         yield* Effect.retry(told, Schedule.spaced(CLUSTER_RETRY_MS));
       }).pipe(Effect.ensuring(Effect.sync(() => underWay.delete(id))));
+    const ending = new Set<string>();
     const endUnwanted = Effect.gen(function* () {
-      const ids = [...underWay.keys()];
+      const ids = [...underWay.keys()].filter((id) => !ending.has(id));
       const wanted = new Set(yield* Effect.tryPromise(() => calls.wanted(ids)));
       for (const id of ids) {
         const fiber = underWay.get(id);
+        if (fiber === undefined || wanted.has(id)) continue;
+        ending.add(id);
         // A command that is under way would hold up the look.
-        if (fiber !== undefined && !wanted.has(id)) yield* Effect.forkIn(Fiber.interrupt(fiber), scope);
+        const ended = Effect.ensuring(
+          Fiber.interrupt(fiber),
+          Effect.sync(() => ending.delete(id)),
+        );
+        yield* Effect.forkIn(ended, scope);
       }
     });
     const look = Effect.gen(function* () {
       if (underWay.size > 0) yield* endUnwanted;
-      const room = CLUSTER_CALLS_AT_ONCE - underWay.size;
-      for (const call of yield* Effect.tryPromise(() => calls.take(node, life, room)))
+      const ids = [...underWay.keys()];
+      const room = CLUSTER_CALLS_AT_ONCE - ids.length;
+      for (const call of yield* Effect.tryPromise(() => calls.take(node, life, room, ids)))
         underWay.set(call.id, yield* Effect.forkIn(carryOut(call), scope));
     });
     const clear = Effect.tryPromise(() => calls.clear(node, life));
@@ -73,6 +83,8 @@ export const answerCalls = ({
       { concurrency: "unbounded", discard: true },
     );
   }) as Effect.Effect<void, never, Scope.Scope>;
+
+const failed = (cause: unknown): Outcome<object> => failure(asHoldfastError(cause));
 
 const answerText = (name: string, outcome: Outcome<object>, duration_ms: number): string => {
   const line = (told: Outcome<object>): string =>

@@ -19,6 +19,7 @@ export interface ClusterGround {
     | "placed"
     | "resolve"
     | "stateOf"
+    | "hasOther"
     | "permitAll"
   >;
   readonly rights: Rights;

@@ -8,7 +8,7 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, type Outcome, success } from "../../protocol/outcome.ts";
 import type { RequestName } from "../../protocol/requests.ts";
 import { nothingDone } from "../../runtime/reading/views.ts";
-import type { NodeCalls } from "../cluster-api.ts";
+import type { HeldByNobody, HeldElsewhere, NodeCall, NodeCalls } from "../cluster-api.ts";
 import { invalidRequest } from "../request.ts";
 import type { HandlerServices, RequestHandler } from "./handler.ts";
 
@@ -17,7 +17,6 @@ const OF_ONE = [
   "agent/info",
   "agent/why",
   "agent/output",
-  "agent/changes",
   "agent/messages",
   "agent/approvals",
   "agent/inbox",
@@ -55,37 +54,44 @@ export const acrossNodes = (name: string, handler: Handler): Handler =>
 const runOf =
   (name: RequestName, handler: Handler): Handler["run"] =>
   (services, data, emit, inlineMax) => {
-    const here = (own: object) => handler.run(services, own as typeof data, emit, inlineMax);
+    const here = (own: object) =>
+      Effect.suspend(() => handler.run(services, own as typeof data, emit, inlineMax));
     const { id, ids = id === undefined ? [] : [id], here: isHere = false } = data as Ids;
     if (isHere) return here(data);
     return Effect.flatMap(placesOf(services.cluster.calls, ids), (places) => {
-      if (places.every(({ node }) => node === undefined)) return here(data);
-      const parts = [...Map.groupBy(places, ({ node }) => node)];
-      const answered = ([node, those]: (typeof parts)[number]) => {
+      if (places.every(({ held }) => held === undefined)) return here(data);
+      const parts = [...Map.groupBy(places, keyOf)].map(([, those]) => those);
+      const answered = (those: readonly PlacedRef[]) => {
         const own = withRefs(data, those);
-        if (node === undefined) return here(own);
-        const trouble = those.find((place) => place.trouble !== undefined)?.trouble;
-        return trouble === undefined ? ask(services, { node, name, data: own }) : orAway(here(own), trouble);
+        const held = those[0]?.held;
+        if (held === undefined) return here(own);
+        return "trouble" in held
+          ? orNobody(here(own), held.trouble)
+          : ask(services, { ...held, name, data: own });
       };
       const [only] = parts;
       if (only !== undefined && parts.length === 1) return answered(only);
-      if (!isOfEach(name)) return Effect.fail(severalNodes(parts.map(([node]) => node)));
-      const all = Effect.forEach(parts, (part) => withResults(name, part[1], answered(part)), {
+      if (!isOfEach(name)) return Effect.fail(severalNodes(parts));
+      const all = Effect.forEach(parts, (those) => withResults(name, those, answered(those)), {
         concurrency: "unbounded",
       });
-      return Effect.map(all, (outcomes) => joined(places, parts, outcomes));
+      return Effect.map(all, (outcomes) => joined(name, places, parts, outcomes));
     }) as ReturnType<Handler["run"]>;
   };
 
 const isOfEach = (name: RequestName): boolean => (OF_EACH as readonly string[]).includes(name);
 
-/** A worker as the request names it, and as the node knows it that has it; without one it is of this machine. */
+/** A worker as the request names it, and as its node knows it. */
 interface PlacedRef {
   readonly ref: string;
   readonly known: string;
-  readonly node: string | undefined;
-  readonly trouble?: HoldfastError | undefined;
+  /** Undefined for one of this machine. */
+  readonly held: HeldElsewhere | HeldByNobody | undefined;
 }
+
+/** Workers without a node are looked for here, each with its own trouble. */
+const keyOf = ({ ref, held }: PlacedRef): string =>
+  held === undefined ? "" : "trouble" in held ? `nobody ${ref}` : `node ${held.node}`;
 
 /** A question is named by its worker, a colon, and its own id. */
 const placesOf = (
@@ -96,10 +102,9 @@ const placesOf = (
     refs,
     (ref) => {
       const [worker = ref, ...rest] = ref.split(":");
-      return Effect.map(calls.where(worker), (there): PlacedRef => {
-        const known =
-          there === undefined || there.trouble !== undefined ? ref : [there.worker_id, ...rest].join(":");
-        return { ref, known, node: there?.node, trouble: there?.trouble };
+      return Effect.map(calls.where(worker), (held): PlacedRef => {
+        const known = held === undefined || "trouble" in held ? ref : [held.worker_id, ...rest].join(":");
+        return { ref, known, held };
       });
     },
     { concurrency: CLUSTER_LOOKUPS_AT_ONCE },
@@ -108,26 +113,38 @@ const placesOf = (
 const withRefs = (data: object, places: readonly PlacedRef[]): object =>
   "ids" in data ? { ...data, ids: places.map(({ known }) => known) } : { ...data, id: places[0]?.known };
 
+/** A failure that has no results is one of the whole request, as it is here: a repeat with the same key tries again. */
 const ask = (
-  { cluster, caller }: Pick<HandlerServices, "cluster" | "caller">,
-  call: { readonly node: string; readonly name: RequestName; readonly data: object },
-): Effect.Effect<Outcome<object>, HoldfastError> => cluster.calls.ask({ ...call, caller: caller() });
-
-/** This machine may know something of the worker; where it does not, the node that has it is away. */
-const orAway = (
-  here: Effect.Effect<Outcome<object>, HoldfastError>,
-  trouble: HoldfastError,
+  { cluster, caller, idempotency_key }: Pick<HandlerServices, "cluster" | "caller" | "idempotency_key">,
+  { data, ...call }: Omit<NodeCall, "caller">,
 ): Effect.Effect<Outcome<object>, HoldfastError> => {
-  const told = (error: HoldfastError): HoldfastError => (error.code === "WORKER_NOT_FOUND" ? trouble : error);
-  return Effect.map(Effect.mapError(here, told), (outcome) =>
-    outcome.ok ? outcome : { ...outcome, error: told(outcome.error) },
+  const keyed = idempotency_key === undefined ? data : { ...data, idempotency_key };
+  return Effect.flatMap(cluster.calls.ask({ ...call, data: keyed, caller: caller() }), (outcome) =>
+    outcome.ok || outcome.value !== undefined ? Effect.succeed(outcome) : Effect.fail(outcome.error),
   );
 };
 
-const severalNodes = (nodes: readonly (string | undefined)[]): HoldfastError =>
-  invalidRequest([
-    `These workers are on several nodes: ${nodes.map((node) => node ?? "this one").join(", ")}. Ask for those of each node alone`,
+/** This machine may know something of the worker, such as the question about its place; where it does not, nobody does now. */
+const orNobody = (
+  here: Effect.Effect<Outcome<object>, HoldfastError>,
+  trouble: HoldfastError,
+): Effect.Effect<Outcome<object>, HoldfastError> => {
+  const isUnknown = ({ code }: HoldfastError): boolean => code === "WORKER_NOT_FOUND";
+  return Effect.flatMap(
+    Effect.mapError(here, (error) => (isUnknown(error) ? trouble : error)),
+    (outcome) => (!outcome.ok && isUnknown(outcome.error) ? Effect.fail(trouble) : Effect.succeed(outcome)),
+  );
+};
+
+const severalNodes = (parts: readonly (readonly PlacedRef[])[]): HoldfastError => {
+  const places = parts.map(([first]) => {
+    const held = first?.held;
+    return held === undefined ? "this one" : "trouble" in held ? "none" : held.node;
+  });
+  return invalidRequest([
+    `These workers are on several nodes: ${places.join(", ")}. Ask for those of each node alone`,
   ]);
+};
 
 /** A failure of one node takes nothing from the results of the others. A wait ends with its first failure. */
 const withResults = (
@@ -143,21 +160,23 @@ const withResults = (
   });
 };
 
-type WithResults = Outcome<{ readonly results?: readonly object[] }>;
+type WithResults = Outcome<{ readonly results?: readonly object[]; readonly jobs?: readonly object[] }>;
 
 /** In the order of the request, where each worker has one result. Without results of a node its error is that of all. */
 const joined = (
+  name: RequestName,
   places: readonly PlacedRef[],
-  parts: readonly (readonly [string | undefined, readonly PlacedRef[]])[],
+  parts: readonly (readonly PlacedRef[])[],
   outcomes: readonly WithResults[],
 ): Outcome<object> => {
-  const broken = outcomes.find((outcome) => !outcome.ok && outcome.value?.results === undefined);
+  const member = name === "jobs/wait" ? "jobs" : "results";
+  const broken = outcomes.find((outcome) => !outcome.ok && outcome.value?.[member] === undefined);
   if (broken !== undefined) return broken;
   const byPlace = new Map<PlacedRef, object>();
   // A wait for what they spawn has more.
   const further: object[] = [];
-  for (const [at, [, those]] of parts.entries())
-    for (const [nth, result] of (outcomes[at]?.value?.results ?? []).entries()) {
+  for (const [at, those] of parts.entries())
+    for (const [nth, result] of (outcomes[at]?.value?.[member] ?? []).entries()) {
       const place = those[nth];
       if (place === undefined) further.push(result);
       else byPlace.set(place, result);
@@ -165,7 +184,7 @@ const joined = (
   const results = [...places.flatMap((place) => byPlace.get(place) ?? []), ...further];
   const failed = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome.error]));
   const [first] = failed;
-  if (first === undefined) return success({ results });
+  if (first === undefined) return success({ [member]: results });
   const error =
     failed.length === 1 && first.code === "PARTIAL_FAILURE"
       ? first
@@ -173,5 +192,5 @@ const joined = (
           "PARTIAL_FAILURE",
           `Not all of the ${places.length} workers: ${failed.map(({ message }) => message).join(" ")}`,
         );
-  return { ...failure(error), value: { results } };
+  return { ...failure(error), value: { [member]: results } };
 };

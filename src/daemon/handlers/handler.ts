@@ -37,6 +37,8 @@ export interface HandlerServices {
   >;
   /** Identifies the caller of this connection; called when a request wants to change something. */
   readonly caller: () => Caller;
+  /** That of this request, where a repeat is answered here (`once`). */
+  readonly idempotency_key?: string | undefined;
   /** Keeps the first answers of idempotency keys. */
   readonly once: Once;
   readonly notifications: NotificationsApi;

@@ -23,7 +23,7 @@ const once = (name: string, handler: RequestHandler<RequestName>): RequestHandle
   ...handler,
   run: (services, data, emit, inlineMax) => {
     const { idempotency_key, ...asked } = data as typeof data & { readonly idempotency_key?: string };
-    const effect = handler.run(services, asked as typeof data, emit, inlineMax);
+    const effect = handler.run({ ...services, idempotency_key }, asked as typeof data, emit, inlineMax);
     return services.once.run(idempotency_key, { name, ...asked }, effect);
   },
 });

@@ -19,6 +19,7 @@ class Rows {
   >();
   readonly lives = new Set<string>();
   failures = 0;
+  losesNext = false;
 
   ask(id: string, name = "agent/wait"): void {
     this.waiting.push({ id, name, data: "{}", caller: { type: "user" } });
@@ -29,7 +30,12 @@ class Rows {
     clear: async (_: string, life: string) => void this.lives.add(life),
     take: async (_: string, __: string, max: number) => {
       if (this.failures-- > 0) throw new Error("away");
-      return this.waiting.splice(0, max);
+      const taken = this.waiting.splice(0, max);
+      if (!this.losesNext) return taken;
+      // The rows are taken, and their node does not hear of it.
+      this.losesNext = false;
+      this.waiting.push(...taken);
+      throw new Error("the connection broke");
     },
     wanted: async (ids: readonly string[]) => ids.filter((id) => this.wantedIds.has(id)),
     answer: async (id: string, text: string) => void this.answers.set(id, JSON.parse(text)),
@@ -101,5 +107,20 @@ it.effect("an answer that is too large is an error", () =>
     rows.ask("1", "agent/output");
     yield* until(() => rows.answers.has("1"));
     expect(rows.answers.get("1")?.error.message).toContain("has at most");
+  }),
+);
+
+it.effect("a request whose taking was not heard is taken again, and a defect is an answer", () =>
+  Effect.gen(function* () {
+    const rows = new Rows();
+    rows.losesNext = true;
+    const asked: string[] = [];
+    yield* desk(rows, (name) => {
+      asked.push(name);
+      return Effect.die(new Error("a mistake of ours"));
+    });
+    rows.ask("1", "agent/why");
+    yield* until(() => rows.answers.has("1"));
+    expect([asked, rows.answers.get("1")?.status]).toEqual([["agent/why"], "error"]);
   }),
 );

@@ -1,5 +1,5 @@
 /** Commands about a worker that another node has: at any node they do what they do at its own (decision 0101). */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Runtime } from "../../../src/library/index.ts";
@@ -89,6 +89,28 @@ it("one command about workers of several nodes is carried out by each, and its a
   const waiting = a.start(["-o", "json", "wait", "alpha", "beta"]);
   for (const name of ["alpha", "beta"]) await a.agent("kill", name);
   expect((await waiting.ended).stdout).toContain('"name":"beta"');
+  const jobs = await a.agent("jobs", "wait", "beta", "alpha");
+  expect(jobs.meta.partial).toMatchObject({
+    jobs: [
+      { name: "beta", state: "canceled" },
+      { name: "alpha", state: "canceled" },
+    ],
+  });
+});
+
+it("a wait goes on at the next node of its worker", async () => {
+  const cluster = await clusterOf("moving", ["a", "b", "c"]);
+  const [a] = cluster.machines as Pair;
+  await a.agent(...cluster.canary("bird", "--on-partition", "stop"));
+  const lost = await cluster.placed("bird");
+  const asker = cluster.machines.find((machine) => machine !== lost)!;
+  const waiting = asker.start(["-o", "json", "wait", "bird"]);
+  await until(async () => (await callsIn("moving")).some(({ life }) => life !== null));
+  cluster.powerOff(lost);
+  await until(() => cluster.starts("bird") === 2);
+  await asker.agent("kill", "bird");
+  const { stdout } = await waiting.ended;
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "WORKER_CANCELLED" } });
 });
 
 it("a worker of this machine is its own, whatever the cluster has of that name", async () => {
@@ -155,7 +177,10 @@ it("a node that is lost in the middle is told, and one that stands still has don
   expect(JSON.parse(stdout)).toMatchObject({ error: { code: "WORKER_CANCELLED" } });
 });
 
-it("a wait goes on over a restart of the asker's database, and a node whose daemon is killed is told", async () => {
+/** Longer than a node has for taking a request. */
+const AWAY_MS = 11_000;
+
+it("a database that is away takes nothing from what is here, and a wait outlasts it", async () => {
   const url = await postgres().database("calls_away");
   const way = await CuttableWay.make(postgres().port);
   const through = new URL(url);
@@ -164,11 +189,28 @@ it("a wait goes on over a restart of the asker's database, and a node whose daem
   try {
     const [a, b] = cluster.machines as Pair;
     await b.agent(...on("b", "far", "--interactive"), "sh", "-c", ECHOES);
+    // A worker of the cluster has the name of a tree here.
+    await b.agent(...on("b", "shop"), "sleep", "100000");
+    const file = join(a.home, "shop.yaml");
+    const children = [{ name: "till", argv: ["sleep", "100000"] }];
+    writeFileSync(file, JSON.stringify({ version: 1, name: "shop", tree: { children } }));
+    await a.agent("up", "-f", file);
+    expect((await a.agent("pause", "shop")).exit).toBe(0);
+    expect((await a.agent("info", "till")).data.paused).toBeDefined();
+    expect((await b.agent("info", "shop")).data.paused).toBeUndefined();
+
     const runtime = await Runtime.connect({ stateDir: a.home });
     const waited = runtime.wait(["far"]);
     await until(async () => (await callsIn("calls_away")).some(({ life }) => life !== null));
     way.cut();
-    expect(await a.agent("output", "far")).toMatchObject({ error: { code: "UNAVAILABLE" } });
+    const since = performance.now();
+    const told = await a.agent("output", "far");
+    expect(told).toMatchObject({ error: { code: "UNAVAILABLE" } });
+    expect(told.error?.message).toContain("This machine has no worker far");
+    expect((await a.agent("unpause", "shop")).exit).toBe(0);
+    const nobody = await a.agent("approvals", "approve", "01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    expect(nobody.error?.message).toContain("This machine has no worker");
+    await until(() => performance.now() - since > AWAY_MS);
     way.mend();
     await b.agent("send", "far", "--close");
     expect(await waited).toMatchObject([{ status: "completed" }]);
@@ -177,4 +219,15 @@ it("a wait goes on over a restart of the asker's database, and a node whose daem
     way.close();
     await cluster.close();
   }
+});
+
+it("a node that cannot read its file still answers for its own workers", async () => {
+  const cluster = await clusterOf("damaged", ["a"]);
+  const [a] = cluster.machines as Pair;
+  await a.agent("spawn", "--name", "bird", "--", "sleep", "100000");
+  await a.killDaemon();
+  writeFileSync(join(a.home, "cluster.json"), "no JSON");
+  await a.agent("daemon", "start");
+  expect((await a.agent("pause", "bird")).exit).toBe(0);
+  expect((await a.agent("info", "nobody")).error?.code).toBe("WORKER_NOT_FOUND");
 });

@@ -55,6 +55,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     placed: () => Effect.succeed([]),
     placeOf: () => undefined,
     stateOf: () => undefined,
+    hasOther: () => false,
     identify: () => USER,
     identifyIn: () => USER,
     permitStart: () => Effect.succeed("user"),
