@@ -4,7 +4,7 @@
  * how far the copy of each node keeps up while an agent prints there. Then one node is lost with its third of the workers, and the bench
  * takes the time until these run on the others.
  */
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -112,12 +112,12 @@ const mentions = (pid: number, dir: string): boolean =>
     }
   });
 
-/** The daemon first, so that it does nothing about the others. */
+/** The daemon first, so that it does nothing about the others. An agent does not name the directory, and its launcher does. */
 const processesOf = ({ dir, daemon }: BenchNode): readonly number[] => {
-  const others = readdirSync("/proc")
-    .map(Number)
-    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && pid !== daemon.pid);
-  return [daemon.pid, ...others.filter((pid) => mentions(pid, dir))];
+  const parents = parentsOfAll();
+  const named = new Set([...parents.keys()].filter((pid) => mentions(pid, dir)));
+  const isIts = (pid: number): boolean => named.has(pid) || named.has(parents.get(pid) ?? 0);
+  return [daemon.pid, ...[...parents.keys()].filter((pid) => pid !== daemon.pid && isIts(pid))];
 };
 
 const killAll = (pids: readonly number[]): void => {
