@@ -157,6 +157,20 @@ const tokensOf = (argv: readonly string[], flags: readonly FlagDef[]) => {
   return parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens;
 };
 
+/** The words of a call without these flags and their values. The words of a program, after `--`, stay. */
+export const wordsWithout = (
+  { command, typed = [] }: Pick<Call, "command" | "typed">,
+  names: readonly string[],
+): readonly string[] => {
+  const left = new Set(typed.keys());
+  for (const token of tokensOf(typed, [...command.flags, ...GLOBAL_FLAGS])) {
+    if (token.kind !== "option" || !names.includes(token.name)) continue;
+    left.delete(token.index);
+    if (token.inlineValue === false) left.delete(token.index + 1);
+  }
+  return typed.filter((_, at) => left.has(at));
+};
+
 interface FlagToken {
   readonly rawName: string;
   readonly name: string;

@@ -8,24 +8,12 @@ import { commandLine } from "../base/shell.ts";
 import type { ResponseEnvelope } from "../protocol/envelope-schemas.ts";
 import { ERROR_CATALOGUE, type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import type { CommandResult } from "./context.ts";
-import type { Call } from "./parse.ts";
+import { type Call, wordsWithout } from "./parse.ts";
 import { LIST_MEMBER } from "./render/json.ts";
 import type { Mode } from "./render/renderer.ts";
 
 /** By ssh's own manual, an error of ssh itself. */
 const SSH_FAILED = 255;
-
-/** The words without a flag and its values, up to the words of a program after `--`. */
-const without = (flag: RegExp, argv: readonly string[]): readonly string[] => {
-  const end = argv.indexOf("--");
-  const [own, rest] = end === -1 ? [argv, []] : [argv.slice(0, end), argv.slice(end)];
-  const isFlag = (word: string | undefined): boolean => word !== undefined && flag.test(word);
-  const isValue = (at: number): boolean => isFlag(own[at - 1]) && !own[at - 1]!.includes("=");
-  return [...own.filter((word, at) => !isValue(at) && !isFlag(word)), ...rest];
-};
-
-const HOST = /^--host(=|$)/;
-const OUTPUT = /^(-o|--output(=|$))/;
 
 const unreached = (host: HostAddress, words: readonly string[], said = ""): HoldfastError =>
   new HoldfastError(
@@ -35,11 +23,8 @@ const unreached = (host: HostAddress, words: readonly string[], said = ""): Hold
   );
 
 /** The answer of a command that reads, as it was run there. Fails with UNAVAILABLE where the host gives none. */
-export const answerThere = async (
-  host: HostAddress,
-  { command, typed = [] }: Call,
-): Promise<CommandResult> => {
-  const asked = without(OUTPUT, without(HOST, typed));
+export const answerThere = async (host: HostAddress, call: Call): Promise<CommandResult> => {
+  const asked = wordsWithout(call, ["host", "output", "envelope"]);
   const words = relayArgv(host, ["agent", "--output", "json", ...asked]);
   const [program = "", ...args] = words;
   // It ends with another code than 0 where it answers with an error.
@@ -55,7 +40,7 @@ export const answerThere = async (
     throw unreached(host, words, said);
   }
   const { data, error, warnings } = envelope;
-  const member = LIST_MEMBER[command.command];
+  const member = LIST_MEMBER[call.command.command];
   const value = data === null ? undefined : member === undefined ? data : { [member]: data };
   if (error === null) return { ok: true, value, warnings };
   const { code, message, suggestion } = error;
@@ -79,11 +64,11 @@ const envelopeIn = (stdout: string): ResponseEnvelope | undefined => {
  */
 export const runThere = (
   host: HostAddress,
-  argv: readonly string[],
+  call: Call,
   mode: Mode | undefined,
 ): Promise<number | HoldfastError> => {
   const printing = mode === undefined ? [] : ["--output", mode];
-  const words = relayArgv(host, ["agent", ...printing, ...without(HOST, argv)]);
+  const words = relayArgv(host, ["agent", ...printing, ...wordsWithout(call, ["host"])]);
   const [program = "", ...args] = words;
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: "inherit" });

@@ -39,7 +39,7 @@ export const run = async (
     const { runThere } = await import("./run-there.ts");
     const given = call.flags.output !== undefined;
     const mode = modeOf(call.command.command, call.flags, env, streams.isStdoutTerminal);
-    const ended = await runThere(host, argv, given ? undefined : mode);
+    const ended = await runThere(host, call, given ? undefined : mode);
     return typeof ended === "number" ? ended : execute({ ...call, unknown: ended }, streams, env, started);
   }
   const place = { env, stateDir: stateDirOf(call.flags, env, process.cwd()), cwd: process.cwd() };

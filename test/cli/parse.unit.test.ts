@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { spawnProblems } from "../../src/cli/commands/spawn-spec.ts";
-import { parse } from "../../src/cli/parse.ts";
+import { parse, wordsWithout } from "../../src/cli/parse.ts";
 
 const callOf = (...argv: string[]) => {
   const parsed = parse(argv);
@@ -172,5 +172,23 @@ describe("parse", () => {
 
   it("takes --version", () => {
     expect(callOf("--version").command.words).toEqual(["version"]);
+  });
+});
+
+describe("the words of a call without some flags", () => {
+  const without = (...typed: string[]) => wordsWithout({ ...callOf(...typed), typed }, ["host", "output"]);
+
+  it.each([
+    ["before the command", ["-ojson", "--host", "all", "version"], ["version"]],
+    ["behind it", ["version", "-o", "json", "--host=a,b"], ["version"]],
+    ["in every spelling", ["--output=text", "doctor", "--host", "a", "--host", "b"], ["doctor"]],
+    ["and no others", ["config", "get", "defaults.model", "--state-dir", "host"], undefined],
+  ])("%s", (_, typed, left) => {
+    expect(without(...typed)).toEqual(left ?? typed);
+  });
+
+  it("leaves the words of a program alone", () => {
+    const program = ["--", "ls", "--host", "x", "-o", "y"];
+    expect(without("spawn", "--host", "a", ...program)).toEqual(["spawn", ...program]);
   });
 });
