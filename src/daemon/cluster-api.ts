@@ -99,6 +99,8 @@ export interface NodeCall {
 
 /** Requests about a worker that another node has: that node answers them (decision 0101). */
 export interface NodeCalls {
+  /** False: all workers are of this machine, and no place of one is to be looked up. */
+  isNode(): boolean;
   /**
    * By its name or id. Undefined where this machine has it, and where no node has. Fails with UNAVAILABLE where this machine
    * does not have it, and the database gives no answer.
@@ -165,7 +167,11 @@ const ofADaemon = Effect.fail(
   }),
 );
 
-export const NO_CALLS: NodeCalls = { where: () => Effect.undefined, ask: () => ofADaemon };
+export const NO_CALLS: NodeCalls = {
+  isNode: () => false,
+  where: () => Effect.undefined,
+  ask: () => ofADaemon,
+};
 
 /** That of a program that embeds the runtime. */
 export const NO_CLUSTER: ClusterApi = {

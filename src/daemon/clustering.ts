@@ -64,7 +64,8 @@ export const openCluster = (ground: ClusterGround): Effect.Effect<ClusterApi, ne
       },
       calls: {
         // Workers of this machine need no seat that could not be opened.
-        where: (ref) => (seat?.isLiving === true ? seat.calls.where(ref) : Effect.undefined),
+        isNode: () => seat?.calls.isNode() === true,
+        where: (ref) => atNode((known) => known.calls.where(ref)),
         ask: (call) => atNode((known) => known.calls.ask(call)),
       },
       questions: Effect.orElseSucceed(

@@ -4,12 +4,11 @@
  */
 import { CLUSTER_CALL_SILENT_MS, CLUSTER_CALLS_MAX } from "../../base/limits.ts";
 import type { NodeState, Placement } from "../rows.ts";
+import { PLACED } from "./statements.ts";
 
-/** A worker by its name first, which has an index; the name of a tombstone that nobody placed is none. */
 const HOLDER = `
   select p.worker, p.worker_id, p.node, p.desired, n.state as node_state
-  from placement p left join node n on n.id = p.node
-  where p.spec <> '' and (p.worker = $1 or p.worker_id = $1 and not exists (select from placement where worker = $1)) limit 1`;
+  from (${PLACED}) p left join node n on n.id = p.node`;
 
 const ASK = `
   insert into call (id, node, name, data, caller, heard_at)

@@ -21,14 +21,15 @@ import { atMost, type TreeGround } from "./tree.ts";
 
 interface NodeCallGround {
   readonly atDesk: TreeGround["atDesk"];
-  /** The name of this node. */
-  readonly self: () => string;
+  /** The name of this node; undefined while it is none. */
+  readonly self: () => string | undefined;
   readonly runtime: () => CallRuntime;
 }
 
 type CallRuntime = Pick<RuntimeApi, "resolve" | "stateOf" | "hasOther" | "placeOf" | "permitAll">;
 
 export const nodeCalls = ({ atDesk, self, runtime }: NodeCallGround): NodeCalls => ({
+  isNode: () => self() !== undefined,
   where: (ref) =>
     Effect.gen(function* () {
       const own = yield* ownCalled(runtime(), ref);
@@ -81,7 +82,7 @@ const ownCalled = (
 /** A worker that ended here counts only where the cluster neither moved it nor placed another one of its name. */
 const isElsewhere = (
   { worker, node, desired }: HolderRow,
-  self: string,
+  self: string | undefined,
   own: OwnWorker | undefined,
 ): boolean => node !== self && (own === undefined || own.placed === worker || desired === "running");
 

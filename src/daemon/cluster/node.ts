@@ -200,7 +200,7 @@ export class NodeSeat implements ClusterApi {
 
   readonly calls = nodeCalls({
     atDesk: (ask) => this.atDesk(ask),
-    self: () => this.living?.kept.name ?? "",
+    self: () => this.living?.kept.name,
     runtime: () => this.ground.runtime,
   });
 

@@ -34,16 +34,16 @@ const OF_EACH = [
   "agent/pause",
   "agent/unpause",
   "agent/archive",
-  "agent/wait",
-  "jobs/wait",
   "jobs/cancel",
   "worktree/remove",
 ] as const satisfies readonly RequestName[];
+/** The same, but a failure is one of all, because nothing is done. */
+const WAITS = ["agent/wait", "jobs/wait"] as const satisfies readonly RequestName[];
 /** All workers of `ids` together. */
 const OF_ALL = ["agent/usage"] as const satisfies readonly RequestName[];
 
 /** The requests that a node carries out for another one. */
-export const ACROSS_NODES: ReadonlySet<string> = new Set([...OF_ONE, ...OF_EACH, ...OF_ALL]);
+export const ACROSS_NODES: ReadonlySet<string> = new Set([...OF_ONE, ...OF_EACH, ...WAITS, ...OF_ALL]);
 
 type Handler = RequestHandler<RequestName>;
 type Ids = { readonly id?: string; readonly ids?: readonly string[]; readonly here?: boolean };
@@ -57,7 +57,8 @@ const runOf =
     const here = (own: object) =>
       Effect.suspend(() => handler.run(services, own as typeof data, emit, inlineMax));
     const { id, ids = id === undefined ? [] : [id], here: isHere = false } = data as Ids;
-    if (isHere) return here(data);
+    if (isHere || ids.length === 0 || !services.cluster.calls.isNode())
+      return handler.run(services, data, emit, inlineMax);
     return Effect.flatMap(placesOf(services.cluster.calls, ids), (places) => {
       if (places.every(({ held }) => held === undefined)) return here(data);
       const parts = [...Map.groupBy(places, keyOf)].map(([, those]) => those);
@@ -71,15 +72,16 @@ const runOf =
       };
       const [only] = parts;
       if (only !== undefined && parts.length === 1) return answered(only);
-      if (!isOfEach(name)) return Effect.fail(severalNodes(parts));
-      const all = Effect.forEach(parts, (those) => withResults(name, those, answered(those)), {
-        concurrency: "unbounded",
-      });
+      const isWait = isIn(WAITS, name);
+      if (!isWait && !isIn(OF_EACH, name)) return Effect.fail(severalNodes(parts));
+      const ofPart = (those: readonly PlacedRef[]) =>
+        isWait ? answered(those) : withResults(those, answered(those));
+      const all = Effect.forEach(parts, ofPart, { concurrency: "unbounded" });
       return Effect.map(all, (outcomes) => joined(name, places, parts, outcomes));
     }) as ReturnType<Handler["run"]>;
   };
 
-const isOfEach = (name: RequestName): boolean => (OF_EACH as readonly string[]).includes(name);
+const isIn = (some: readonly RequestName[], name: RequestName): boolean => some.includes(name);
 
 /** A worker as the request names it, and as its node knows it. */
 interface PlacedRef {
@@ -146,13 +148,11 @@ const severalNodes = (parts: readonly (readonly PlacedRef[])[]): HoldfastError =
   ]);
 };
 
-/** A failure of one node takes nothing from the results of the others. A wait ends with its first failure. */
+/** A failure of one node takes nothing from the results of the others. */
 const withResults = (
-  name: RequestName,
   places: readonly PlacedRef[],
   answer: Effect.Effect<Outcome<object>, HoldfastError>,
 ): Effect.Effect<Outcome<object>, HoldfastError> => {
-  if (name === "agent/wait" || name === "jobs/wait") return answer;
   const told = Effect.catch(answer, (error) => Effect.succeed<Outcome<object>>(failure(error)));
   return Effect.map(told, (outcome) => {
     if (outcome.ok || (outcome as WithResults).value?.results !== undefined) return outcome;

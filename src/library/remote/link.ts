@@ -108,10 +108,11 @@ export class RemoteLink {
         const now = performance.now();
         if (now - begun > NEXT_DAEMON_WAIT_MS) failingSince = now;
         const isLate = now - failingSince > NEXT_DAEMON_WAIT_MS;
-        if (asHoldfastError(cause).code !== "UNAVAILABLE") throw cause;
+        const error = asHoldfastError(cause);
+        if (error.code !== "UNAVAILABLE") throw cause;
         if (!mayRepeat || isLate) throw this.ofProgram("UNAVAILABLE", cause) ?? cause;
         // Other requests of the connection go on where only a node of the daemon's cluster is away.
-        if (!isOfCluster(asHoldfastError(cause))) this.drop(client);
+        if (!isOfCluster(error)) this.drop(client);
         await sleep(NEXT_DAEMON_POLL_MS, undefined, { signal });
       }
     }
