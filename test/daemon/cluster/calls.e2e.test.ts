@@ -7,13 +7,12 @@ import { lives } from "../../chaos/support.ts";
 import { until } from "../../cli/support/commands.ts";
 import { AGENT } from "../../support/built.ts";
 import { useClusters } from "./support/clusters.ts";
-import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
+import type { ClusterMachine } from "./support/machines.ts";
 import { rowsIn } from "./support/tables.ts";
-import { CuttableWay } from "./support/way.ts";
 
 type Pair = [ClusterMachine, ClusterMachine];
 
-const { postgres, clusterOf } = useClusters();
+const { postgres, clusterOf, cuttableCluster } = useClusters();
 
 const ECHOES = 'while read -r line; do echo "got $line"; done';
 const on = (node: string, name: string, ...flags: readonly string[]): readonly string[] => [
@@ -30,6 +29,8 @@ it("a worker of another node is looked at, talked to, paused, restarted and wait
   const cluster = await clusterOf("calls", ["a", "b"]);
   const [a, b] = cluster.machines as Pair;
   await a.agent(...on("b", "far", "--interactive"), "sh", "-c", ECHOES);
+  // An answer of spawn may be ahead of the run.
+  await until(async () => ((await b.agent("info", "far")).data?.pid ?? null) !== null);
   const { pid, id } = (await b.agent("info", "far")).data as { pid: number; id: string };
   expect((await a.agent("info", "far")).data).toMatchObject({ id, pid, state: "running", resources: {} });
   expect((await a.agent("info", id)).data).toMatchObject({ id, pid });
@@ -181,44 +182,35 @@ it("a node that is lost in the middle is told, and one that stands still has don
 const AWAY_MS = 11_000;
 
 it("a database that is away takes nothing from what is here, and a wait outlasts it", async () => {
-  const url = await postgres().database("calls_away");
-  const way = await CuttableWay.make(postgres().port);
-  const through = new URL(url);
-  through.port = String(way.port);
-  const cluster = await ClusterOfMachines.start((name) => (name === "a" ? through.href : url), ["a", "b"]);
-  try {
-    const [a, b] = cluster.machines as Pair;
-    await b.agent(...on("b", "far", "--interactive"), "sh", "-c", ECHOES);
-    // A worker of the cluster has the name of a tree here.
-    await b.agent(...on("b", "shop"), "sleep", "100000");
-    const file = join(a.home, "shop.yaml");
-    const children = [{ name: "till", argv: ["sleep", "100000"] }];
-    writeFileSync(file, JSON.stringify({ version: 1, name: "shop", tree: { children } }));
-    await a.agent("up", "-f", file);
-    expect((await a.agent("pause", "shop")).exit).toBe(0);
-    expect((await a.agent("info", "till")).data.paused).toBeDefined();
-    expect((await b.agent("info", "shop")).data.paused).toBeUndefined();
+  const { cluster, way } = await cuttableCluster("calls_away", ["a", "b"]);
+  const [a, b] = cluster.machines as Pair;
+  await b.agent(...on("b", "far", "--interactive"), "sh", "-c", ECHOES);
+  // A worker of the cluster has the name of a tree here.
+  await b.agent(...on("b", "shop"), "sleep", "100000");
+  const file = join(a.home, "shop.yaml");
+  const children = [{ name: "till", argv: ["sleep", "100000"] }];
+  writeFileSync(file, JSON.stringify({ version: 1, name: "shop", tree: { children } }));
+  await a.agent("up", "-f", file);
+  expect((await a.agent("pause", "shop")).exit).toBe(0);
+  expect((await a.agent("info", "till")).data.paused).toBeDefined();
+  expect((await b.agent("info", "shop")).data.paused).toBeUndefined();
 
-    const runtime = await Runtime.connect({ stateDir: a.home });
-    const waited = runtime.wait(["far"]);
-    await until(async () => (await callsIn("calls_away")).some(({ life }) => life !== null));
-    way.cut();
-    const since = performance.now();
-    const told = await a.agent("output", "far");
-    expect(told).toMatchObject({ error: { code: "UNAVAILABLE" } });
-    expect(told.error?.message).toContain("This machine has no worker far");
-    expect((await a.agent("unpause", "shop")).exit).toBe(0);
-    const nobody = await a.agent("approvals", "approve", "01ARZ3NDEKTSV4RRFFQ69G5FAV");
-    expect(nobody.error?.message).toContain("This machine has no worker");
-    await until(() => performance.now() - since > AWAY_MS);
-    way.mend();
-    await b.agent("send", "far", "--close");
-    expect(await waited).toMatchObject([{ status: "completed" }]);
-    await runtime.close();
-  } finally {
-    way.close();
-    await cluster.close();
-  }
+  const runtime = await Runtime.connect({ stateDir: a.home });
+  const waited = runtime.wait(["far"]);
+  await until(async () => (await callsIn("calls_away")).some(({ life }) => life !== null));
+  way.cut();
+  const since = performance.now();
+  const told = await a.agent("output", "far");
+  expect(told).toMatchObject({ error: { code: "UNAVAILABLE" } });
+  expect(told.error?.message).toContain("This machine has no worker far");
+  expect((await a.agent("unpause", "shop")).exit).toBe(0);
+  const nobody = await a.agent("approvals", "approve", "01ARZ3NDEKTSV4RRFFQ69G5FAV");
+  expect(nobody.error?.message).toContain("This machine has no worker");
+  await until(() => performance.now() - since > AWAY_MS);
+  way.mend();
+  await b.agent("send", "far", "--close");
+  expect(await waited).toMatchObject([{ status: "completed" }]);
+  await runtime.close();
 });
 
 it("a node that cannot read its file still answers for its own workers", async () => {

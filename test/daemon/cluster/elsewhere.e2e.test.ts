@@ -5,10 +5,9 @@ import { expect, it } from "vitest";
 import { Runtime } from "../../../src/library/index.ts";
 import { until } from "../../cli/support/commands.ts";
 import { useClusters } from "./support/clusters.ts";
-import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
-import { CuttableWay } from "./support/way.ts";
+import type { ClusterMachine } from "./support/machines.ts";
 
-const { postgres, clusterOf } = useClusters();
+const { clusterOf, cuttableCluster } = useClusters();
 
 const nodeState = async (at: ClusterMachine, name: string): Promise<string | undefined> => {
   const nodes = (await at.agent("cluster", "status")).data.nodes as { name: string; state: string }[] | null;
@@ -124,25 +123,16 @@ it("tree shows the workers of a file on other nodes, and down --dry-run names th
 });
 
 it("a database that is away costs a list one bounded look, and a sentence", async () => {
-  const url = await postgres().database("elsewhere_away");
-  const way = await CuttableWay.make(postgres().port);
-  const through = new URL(url);
-  through.port = String(way.port);
-  const cluster = await ClusterOfMachines.start((name) => (name === "a" ? through.href : url), ["a", "b"]);
-  try {
-    const [a] = cluster.machines as [ClusterMachine];
-    await a.agent("spawn", "--where", "node=b", "--name", "far", "--", "sleep", "100000");
-    expect(await elsewhereOf(a, "list")).toMatchObject([{ name: "far" }]);
-    way.cut();
-    const list = await a.agent("list");
-    expect(list).toMatchObject({ exit: 0, data: [] });
-    expect(list.warnings.join()).toContain("The workers of other nodes are not shown");
-    expect(list.meta.duration_ms).toBeLessThan(4_000);
-    expect(await a.agent("info", "far")).toMatchObject({ error: { code: "UNAVAILABLE" } });
-    way.mend();
-    await until(async () => (await elsewhereOf(a, "list"))?.length === 1);
-  } finally {
-    way.close();
-    await cluster.close();
-  }
+  const { cluster, way } = await cuttableCluster("elsewhere_away", ["a", "b"]);
+  const [a] = cluster.machines as [ClusterMachine];
+  await a.agent("spawn", "--where", "node=b", "--name", "far", "--", "sleep", "100000");
+  expect(await elsewhereOf(a, "list")).toMatchObject([{ name: "far" }]);
+  way.cut();
+  const list = await a.agent("list");
+  expect(list).toMatchObject({ exit: 0, data: [] });
+  expect(list.warnings.join()).toContain("The workers of other nodes are not shown");
+  expect(list.meta.duration_ms).toBeLessThan(4_000);
+  expect(await a.agent("info", "far")).toMatchObject({ error: { code: "UNAVAILABLE" } });
+  way.mend();
+  await until(async () => (await elsewhereOf(a, "list"))?.length === 1);
 });

@@ -4,10 +4,9 @@ import { Runtime, type WatchOptions } from "../../../src/library/index.ts";
 import { type Answer, until } from "../../cli/support/commands.ts";
 import { AGENT } from "../../support/built.ts";
 import { useClusters } from "./support/clusters.ts";
-import { type ClusterMachine, ClusterOfMachines } from "./support/machines.ts";
-import { CuttableWay } from "./support/way.ts";
+import type { ClusterMachine } from "./support/machines.ts";
 
-const { postgres, clusterOf } = useClusters();
+const { clusterOf, cuttableCluster } = useClusters();
 
 const FAR = ["spawn", "--where", "zone=far", "--restart", "permanent", "--name", "far"];
 const COUNTS = ["sh", "-c", 'n=0; while :; do n=$((n+1)); echo "line $n"; sleep 0.2; done'];
@@ -225,40 +224,29 @@ it("a watch with all that its agents spawn goes on over a move, at any node", as
 });
 
 it("a watch of the copy says that the database is away, and goes on when it answers", async () => {
-  const url = await postgres().database("watch_away");
-  const way = await CuttableWay.make(postgres().port);
-  const through = new URL(url);
-  through.port = String(way.port);
-  const cluster = await ClusterOfMachines.start((name) => (name === "a" ? through.href : url), ["a", "b"]);
-  try {
-    const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
-    await b.agent("spawn", "--where", "node=b", "--restart", "permanent", "--name", "far", "--", ...COUNTS);
-    await until(() => hasCounted(a, 5));
-    const watching = a.start(["watch", "far", "-o", "json", ...SILENT]);
-    await until(() => watching.out().includes("line 5\\n"));
-    way.cut();
-    await until(() => watching.err().includes("The cluster gives no answer"));
-    const refused = await a.agent("watch", "far");
-    expect(refused).toMatchObject({ error: { code: "UNAVAILABLE" } });
-    expect(refused.error?.message).toContain("the cluster gives no answer");
-    const unread = await a.agent("logs", "far");
-    expect(unread).toMatchObject({ exit: 12, error: { code: "UNAVAILABLE" } });
-    expect(unread.error?.message).toContain(
-      "This machine has no worker far, and the cluster gives no answer",
-    );
-    way.mend();
-    const seen = watching.out().length;
-    await until(() => watching.out().length > seen);
-    await b.agent("kill", "far");
-    const ended = await watching.ended;
-    expect(ended.exit).toBe(0);
-    const records = recordsOf(ended);
-    const counts = countsOf(records);
-    expect(counts).toHaveLength(1);
-    expect(isDense(counts[0]!)).toBe(true);
-    expect(new Set(records.map(({ seq }) => seq)).size).toBe(records.length);
-  } finally {
-    way.close();
-    await cluster.close();
-  }
+  const { cluster, way } = await cuttableCluster("watch_away", ["a", "b"]);
+  const [a, b] = cluster.machines as [ClusterMachine, ClusterMachine];
+  await b.agent("spawn", "--where", "node=b", "--restart", "permanent", "--name", "far", "--", ...COUNTS);
+  await until(() => hasCounted(a, 5));
+  const watching = a.start(["watch", "far", "-o", "json", ...SILENT]);
+  await until(() => watching.out().includes("line 5\\n"));
+  way.cut();
+  await until(() => watching.err().includes("The cluster gives no answer"));
+  const refused = await a.agent("watch", "far");
+  expect(refused).toMatchObject({ error: { code: "UNAVAILABLE" } });
+  expect(refused.error?.message).toContain("the cluster gives no answer");
+  const unread = await a.agent("logs", "far");
+  expect(unread).toMatchObject({ exit: 12, error: { code: "UNAVAILABLE" } });
+  expect(unread.error?.message).toContain("This machine has no worker far, and the cluster gives no answer");
+  way.mend();
+  const seen = watching.out().length;
+  await until(() => watching.out().length > seen);
+  await b.agent("kill", "far");
+  const ended = await watching.ended;
+  expect(ended.exit).toBe(0);
+  const records = recordsOf(ended);
+  const counts = countsOf(records);
+  expect(counts).toHaveLength(1);
+  expect(isDense(counts[0]!)).toBe(true);
+  expect(new Set(records.map(({ seq }) => seq)).size).toBe(records.length);
 });
